@@ -1,0 +1,40 @@
+"""Addresses of shared memory, and plain loads and stores by address.
+
+PTX ISA, "State Spaces: Shared State Space" and "Data Movement and Conversion Instructions: ld, st". Addresses in shared
+memory are 32-bit offsets into the block's window, addresses in global memory 64-bit pointers.
+"""
+
+from llvmlite import ir
+from numba.cuda import types
+from numba.cuda.extending import intrinsic
+
+from playground.ptx._instruction import instruction
+
+float32, int64, uint32 = types.float32, types.int64, types.uint32
+
+
+@intrinsic
+def shared_address(typing_context, array):
+    """The shared-window address (uint32) of a `cuda.shared.array`. PTX ISA: cvta.to.shared."""
+
+    def emit(context, builder, signature, values):
+        data = context.make_array(signature.args[0])(context, builder, values[0]).data
+        shared_space = ir.PointerType(data.type.pointee, addrspace=3)
+        return builder.ptrtoint(builder.addrspacecast(data, shared_space), ir.IntType(32))
+
+    return uint32(array), emit
+
+
+@instruction("ld.shared.f32 {result}, [{address}];")
+def load_shared_f32(address: uint32) -> float32:
+    """PTX ISA: ld."""
+
+
+@instruction("st.global.f32 [{address}], {value};")
+def store_global_f32(address: int64, value: float32):
+    """PTX ISA: st."""
+
+
+@instruction("ld.global.f32 {result}, [{address}];")
+def load_global_f32(address: int64) -> float32:
+    """PTX ISA: ld."""
