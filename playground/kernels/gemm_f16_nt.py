@@ -1,0 +1,147 @@
+"""The GEMM of the seeds: C[nt, od] = A[nt, id] · B[od, id]ᵀ, f16 in, f32 accumulation and out.
+
+Each block computes a TN × TM tile of C (TN = 64 rows of A, TM rows of B) in steps of KS along id. Both tiles of a step
+are staged in shared memory by cp.async, in two buffers: one is multiplied while the other fills. The warps stand 2 × n
+over the tile; each holds 32 rows × TM/n columns of C as wmma fragments in registers. Source: seed 000, §2.1 and §3.
+"""
+
+from numba import cuda
+from numba.cuda import types
+
+from playground.errors import Refusal
+from playground.kernels.contract import GEMM_NT
+from playground.kernels.kernel import Kernel
+from playground.kernels.layout import Region, SharedLayout
+from playground.kernels.staging import stage_rows
+from playground.ptx import cp_async, wmma
+from playground.ptx.device_function import device_function
+from playground.ptx.integer import udiv
+from playground.ptx.memory import load_shared_f32, shared_address, store_global_f32
+
+TN = 64
+FRAGMENT = 16
+WARP_ROWS = 2
+HALF, FLOAT = 2, 4
+REGISTERS = wmma.REGISTERS
+
+float32, uint8, uint32 = types.float32, types.uint8, types.uint32
+
+
+def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int = 0) -> Kernel:
+    """A kernel for C[nt, od] f32 = A[nt, id] f16 · B[od, id]ᵀ f16; id % 8 == 0, tails in all three masked.
+
+    TM: columns of C per block, a multiple of 64. KS: elements of id per step, a multiple of 32. warps: if not given, 16
+    for multiples of 128 above 128 and otherwise 8, as in the source. pad: halves added to each row of the staged tiles,
+    a multiple of 8.
+    """
+    warps = warps or (16 if TM > 128 and TM % 128 == 0 else 8)
+    _check(TM, KS, warps, pad)
+    threads = 32 * warps
+    warp_columns = TM // (warps // WARP_ROWS)
+    warp_rows = TN // WARP_ROWS
+    row_fragments, ODC = warp_rows // FRAGMENT, warp_columns // FRAGMENT
+
+    layout = SharedLayout(
+        Region("A", (2, TN, KS + pad), HALF),
+        Region("B", (2, TM, KS + pad), HALF),
+        Region("C", (warps, FRAGMENT, FRAGMENT), FLOAT),
+    )
+    A_OFFSET, B_OFFSET, C_OFFSET = layout["A"].offset, layout["B"].offset, layout["C"].offset
+    A_BUFFER, ROW, _ = layout["A"].strides
+    B_BUFFER = layout["B"].strides[0]
+    WARP_TILE = layout["C"].strides[0]
+    stride = KS + pad
+
+    stage_a = stage_rows(TN, KS, ROW, threads)
+    stage_b = stage_rows(TM, KS, ROW, threads)
+
+    @device_function
+    def multiply(As, Bs, fa, fb, fc):
+        """fc += A tile · B tileᵀ, for this warp's fragments; As and Bs point at its first rows."""
+        for k in range(KS // FRAGMENT):
+            for i in range(row_fragments):
+                wmma.load_a_row(fa[i], As + i * FRAGMENT * ROW + k * FRAGMENT * HALF, stride)
+            for oc in range(ODC):
+                # B is row-major [od, id], which is Bᵀ column-major: along id the offset is elements, never rows.
+                wmma.load_b_col(fb, Bs + oc * FRAGMENT * ROW + k * FRAGMENT * HALF, stride)
+                for i in range(row_fragments):
+                    wmma.mma_row_col(fc[i, oc], fa[i], fb)
+
+    @device_function
+    def store_fragment(scratch, accumulator, C, n, m, nt, od):
+        """Write a 16×16 fragment to C[n:, m:] where that is inside, by way of this warp's scratch tile."""
+        wmma.store_shared(scratch, accumulator, FRAGMENT)
+        cuda.syncwarp()
+        lane = cuda.threadIdx.x & 31
+        for part in range(FRAGMENT * FRAGMENT // 32):
+            element = part * 32 + lane
+            row = n + (element >> 4)
+            column = m + (element & 15)
+            if row < nt and column < od:
+                store_global_f32(C + (row * od + column) * FLOAT, load_shared_f32(scratch + element * FLOAT))
+        cuda.syncwarp()
+
+    def gemm_f16_nt(A, B, C, nt, od, id):
+        shared = shared_address(cuda.shared.array(0, uint8))
+        # blockIdx.x runs over nt: consecutive blocks read the same rows of B, and find them in L2.
+        n0 = cuda.blockIdx.x * TN
+        m0 = cuda.blockIdx.y * TM
+        warp = cuda.threadIdx.x >> 5
+        warp_row = warp & 1
+        warp_column = warp >> 1
+        As = shared + A_OFFSET + warp_row * warp_rows * ROW
+        Bs = shared + B_OFFSET + warp_column * warp_columns * ROW
+
+        fa = cuda.local.array((row_fragments, REGISTERS), uint32)
+        fb = cuda.local.array(REGISTERS, uint32)
+        fc = cuda.local.array((row_fragments, ODC, REGISTERS), float32)
+        for i in range(row_fragments):
+            for oc in range(ODC):
+                wmma.fill(fc[i, oc], 0)
+
+        stage_a(shared + A_OFFSET, A, n0, nt, 0, id)
+        stage_b(shared + B_OFFSET, B, m0, od, 0, id)
+        cp_async.commit()
+        steps = udiv(id + KS - 1, KS)
+        for step in range(steps):
+            buffer = step & 1
+            cp_async.wait_group(0)
+            cuda.syncthreads()
+            if step + 1 < steps:
+                stage_a(shared + A_OFFSET + (buffer ^ 1) * A_BUFFER, A, n0, nt, (step + 1) * KS, id)
+                stage_b(shared + B_OFFSET + (buffer ^ 1) * B_BUFFER, B, m0, od, (step + 1) * KS, id)
+                cp_async.commit()
+            multiply(As + buffer * A_BUFFER, Bs + buffer * B_BUFFER, fa, fb, fc)
+
+        scratch = shared + C_OFFSET + warp * WARP_TILE
+        n = n0 + warp_row * warp_rows
+        m = m0 + warp_column * warp_columns
+        for i in range(row_fragments):
+            for oc in range(ODC):
+                store_fragment(scratch, fc[i, oc], C, n + i * FRAGMENT, m + oc * FRAGMENT, nt, od)
+
+    return Kernel(
+        name="gemm_f16_nt",
+        parameters={"TM": TM, "KS": KS, "warps": warps, "pad": pad},
+        contract=GEMM_NT,
+        function=gemm_f16_nt,
+        threads=threads,
+        grid=lambda nt, od, id: (-(-nt // TN), -(-od // TM), 1),
+        layout=layout,
+        minimum_cc=(8, 0),
+    )
+
+
+def _check(TM, KS, warps, pad):
+    columns = WARP_ROWS * TM // warps if warps else 0
+    if TM < 64 or TM % 64:
+        raise Refusal(f"gemm_f16_nt: TM = {TM} is not a positive multiple of 64")
+    if KS < 32 or KS % 32:
+        raise Refusal(f"gemm_f16_nt: KS = {KS} is not a positive multiple of 32")
+    if pad < 0 or pad % 8:
+        raise Refusal(f"gemm_f16_nt: pad = {pad} is not a multiple of 8 halves (16 bytes, what cp.async aligns to)")
+    if warps < 2 or warps % 2 or warps > 32 or TM % (warps // WARP_ROWS * FRAGMENT):
+        raise Refusal(
+            f"gemm_f16_nt: {warps} warps over TM = {TM} leave {columns:g} columns to each of {warps // 2} warp columns:"
+            f" warps must be even, 2 to 32, and the columns a multiple of {FRAGMENT}"
+        )

@@ -1,0 +1,47 @@
+"""The model shapes that probes run on."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Dimensions of one launch; `roles`: the layer's passes that have them, once each."""
+
+    dims: dict[str, int]
+    roles: tuple[str, ...] = ("",)
+
+    def __str__(self) -> str:
+        roles = ", ".join(role for role in self.roles if role)
+        return "×".join(str(length) for length in self.dims.values()) + (f" ({roles})" if roles else "")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A Qwen2.5-shaped decoder. Source of the 7B's numbers: its published configuration."""
+
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    feed_forward: int
+    vocabulary: int
+
+    def gemms(self, nt: int) -> tuple[Shape, ...]:
+        """The seven GEMMs of one layer over nt tokens, equal shapes together."""
+        kv = self.kv_heads * self.head_dim
+        return (
+            gemm(nt, self.hidden, self.hidden, "q", "o"),
+            gemm(nt, kv, self.hidden, "k", "v"),
+            gemm(nt, self.feed_forward, self.hidden, "gate", "up"),
+            gemm(nt, self.hidden, self.feed_forward, "down"),
+        )
+
+
+def gemm(nt: int, od: int, id: int, *roles: str) -> Shape:
+    """C[nt, od] = A[nt, id] · B[od, id]ᵀ."""
+    return Shape({"nt": nt, "od": od, "id": id}, roles or ("",))
+
+
+QWEN25_7B = Model(28, 3584, 28, 4, 128, 18944, 152064)
+QWEN25_7B_PREFILL = QWEN25_7B.gemms(nt=2048)
