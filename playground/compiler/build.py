@@ -1,0 +1,69 @@
+"""build: Kernel × architecture -> PTX, cubin and ledger, kept on disk by content. Needs no GPU."""
+
+import base64
+import re
+from dataclasses import dataclass
+
+from playground.compiler import cache, ledger, sass
+from playground.compiler.arch import THREADS_PER_BLOCK, Arch
+from playground.compiler.ledger import Ledger
+from playground.errors import Refusal
+from playground.kernels.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class Build:
+    """A kernel compiled for one architecture. `entry`: the name of its entry point."""
+
+    kernel: Kernel
+    arch: Arch
+    ptx: str
+    cubin: bytes
+    entry: str
+    ledger: Ledger
+
+
+def build(kernel: Kernel, arch: Arch) -> Build:
+    """Compile `kernel` for `arch`, or take the build from the cache.
+
+    Refuses what the architecture cannot hold, with the requirement and the limit.
+    """
+    check_limits(kernel, arch)
+    digest = cache.key(kernel.function, str(kernel), kernel.threads, kernel.layout.bytes, arch)
+    entry = cache.load(digest)
+    if entry is None:
+        entry = _compile(kernel, arch)
+        cache.store(digest, entry)
+    return Build(
+        kernel=kernel,
+        arch=arch,
+        ptx=entry["ptx"],
+        cubin=base64.b64decode(entry["cubin"]),
+        entry=kernel.name,
+        ledger=ledger.read(kernel, arch, entry["log"], entry["mix"]),
+    )
+
+
+def check_limits(kernel: Kernel, arch: Arch) -> None:
+    """Refuse a kernel whose instructions, threads or shared memory the architecture does not have."""
+    if arch.cc < kernel.minimum_cc:
+        needed = "sm_{}{}".format(*kernel.minimum_cc)
+        raise Refusal(f"{kernel} needs {needed} or later: {arch.name} lacks its instructions")
+    if kernel.threads > THREADS_PER_BLOCK:
+        raise Refusal(f"{kernel} has {kernel.threads} threads per block: {arch.name} takes {THREADS_PER_BLOCK}")
+    if kernel.layout.bytes > arch.shared_per_block:
+        raise Refusal(
+            f"{kernel} needs {kernel.layout.bytes:,} bytes of shared memory per block:"
+            f" {arch.name} has {arch.shared_per_block:,}"
+        )
+
+
+def _compile(kernel: Kernel, arch: Arch) -> dict:
+    from playground.compiler import numba_ptx, nvjitlink  # late: a cached build needs neither, and they take a second
+
+    signature = numba_ptx.address_signature(len(kernel.contract.tensors), len(kernel.contract.dimensions))
+    ptx = numba_ptx.to_ptx(kernel.function, signature, arch.cc, kernel.threads)
+    mangled = re.search(r"\.entry\s+([\w$]+)", ptx).group(1)
+    ptx = ptx.replace(mangled, kernel.name)
+    cubin, log = nvjitlink.link(ptx, arch.name)
+    return {"ptx": ptx, "cubin": base64.b64encode(cubin).decode(), "log": log, "mix": sass.instruction_mix(cubin)}

@@ -1,0 +1,76 @@
+"""Builds on disk, under a key made of all that went into them.
+
+The folder is $PLAYGROUND_CACHE, or `numba-playground` in the user's cache folder. A folder that cannot be written means
+that builds are not kept, no more; an entry that cannot be read is built again.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+SOURCES = ("ptx", "kernels", "compiler")
+TOOLS = ("numba", "numba-cuda", "llvmlite", "cuda-bindings", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm")
+
+
+def folder() -> Path:
+    """Where the builds are kept."""
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba-playground"
+    return Path(os.environ.get("PLAYGROUND_CACHE") or default)
+
+
+def key(function, *parts) -> str:
+    """A digest of the function's code and what it closes over, the compiler's sources and tools, and `parts`."""
+    digest = hashlib.sha256(_environment().encode())
+    for part in (*_fingerprint(function), *parts):
+        digest.update(repr(part).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def load(digest: str) -> dict | None:
+    """The entry stored under `digest`, or None."""
+    try:
+        return json.loads((folder() / f"{digest}.json").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def store(digest: str, entry: dict) -> None:
+    """Keep `entry`; another process sees the whole file or none."""
+    with contextlib.suppress(OSError):
+        folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=folder(), suffix=".tmp", delete=False) as file:
+            json.dump(entry, file)
+        os.replace(file.name, folder() / f"{digest}.json")
+
+
+@cache
+def _environment() -> str:
+    digest = hashlib.sha256(str(PACKAGE).encode())
+    for source in sorted(path for part in SOURCES for path in (PACKAGE / part).glob("*.py")):
+        digest.update(source.read_bytes())
+    for tool in TOOLS:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            digest.update(f"{tool} {metadata.version(tool)}".encode())
+    return digest.hexdigest()
+
+
+def _fingerprint(value, seen=()):
+    """Code, constants and closure of a function, down through the device functions it calls."""
+    function = getattr(value, "py_func", value)
+    if not hasattr(function, "__code__"):
+        yield value if isinstance(value, (int, float, str, bytes, tuple, bool, type(None))) else str(value)
+    elif function not in seen:
+        code = function.__code__
+        yield code.co_filename, code.co_firstlineno, code.co_code, code.co_names
+        yield [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
+        for cell in function.__closure__ or ():
+            yield from _fingerprint(cell.cell_contents, (*seen, function))
+        for name in code.co_names:
+            if name in function.__globals__:
+                yield from _fingerprint(function.__globals__[name], (*seen, function))

@@ -1,0 +1,60 @@
+"""The ledger: what one block of a kernel takes from a multiprocessor, and how many blocks therefore fit."""
+
+import re
+from dataclasses import asdict, dataclass
+
+from playground.compiler.arch import Arch, residency
+from playground.kernels.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Registers per thread; spills, stack and shared memory in bytes; blocks per SM and what limits them."""
+
+    arch: str
+    threads: int
+    registers: int
+    spill_stores: int
+    spill_loads: int
+    stack: int
+    local: int
+    static_shared: int
+    dynamic_shared: int
+    blocks_per_sm: int
+    limiter: str
+    instruction_mix: dict[str, int] | None
+
+    def as_record(self) -> dict:
+        return asdict(self)
+
+
+def read(kernel: Kernel, arch: Arch, log: str, mix: dict[str, int] | None) -> Ledger:
+    """The ledger of a build, from nvJitLink's log and the kernel's own layout."""
+    numbers = {
+        name: int(re.search(pattern, log).group(1))
+        for name, pattern in {
+            "registers": r"used (\d+) registers",
+            "spill_stores": r"(\d+) bytes spill stores",
+            "spill_loads": r"(\d+) bytes spill loads",
+            "stack": r"(\d+) bytes stack frame",
+            "local": r"(\d+) bytes lmem",
+        }.items()
+    }
+    static_shared = _static_shared(log)
+    resident = residency(arch, kernel.threads, numbers["registers"], static_shared + kernel.layout.bytes)
+    return Ledger(
+        arch=arch.name,
+        threads=kernel.threads,
+        static_shared=static_shared,
+        dynamic_shared=kernel.layout.bytes,
+        blocks_per_sm=resident.blocks,
+        limiter=resident.limiter,
+        instruction_mix=mix,
+        **numbers,
+    )
+
+
+def _static_shared(log: str) -> int:
+    """ptxas' own figure: the link step's adds what the system reserves (1,024 bytes on sm_90)."""
+    found = re.search(r"ptxas info\s*: Used \d+ registers.*?(\d+) bytes smem", log)
+    return int(found.group(1)) if found else 0
