@@ -1,0 +1,1 @@
+"""Runner 1: a Build on a real device, through the CUDA driver API."""
