@@ -1,0 +1,70 @@
+"""Probe: one question about one change to a kernel, with what the source claims and what we predict."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from playground.errors import Refusal
+from playground.kernels import Kernel
+from playground.measure.verdict import BAR
+from playground.shapes import Shape
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the source measured for the first candidate. `effect`: change of speed, +0.30 is 30 % faster."""
+
+    gpu: str
+    effect: float
+    verdict: str
+    level: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.effect:+.0%} on the {self.level} of {self.gpu}, {self.verdict} ({self.source})"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What we expect of the first candidate on a GPU, and why: the ratio baseline/candidate lies in low..high."""
+
+    gpu: str
+    low: float
+    high: float
+    because: str
+
+    def __str__(self) -> str:
+        return f"ratio {self.low:g} to {self.high:g} on {self.gpu}, because {self.because}"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A baseline and one or more candidates, compared on `shapes`. The first candidate is the source's own variant.
+
+    bar: the least gain that lands a candidate. predictions: stated before measuring, one per GPU.
+    """
+
+    question: str
+    baseline: Kernel
+    candidates: Sequence[Kernel]
+    shapes: Sequence[Shape]
+    claim: Claim
+    predictions: Sequence[Prediction] = field(default=())
+    bar: float = BAR
+
+    def __post_init__(self):
+        for candidate in self.candidates:
+            if candidate.contract != self.baseline.contract:
+                raise Refusal(
+                    f"{candidate} computes {candidate.contract.name}, the baseline {self.baseline.contract.name}"
+                )
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return (self.baseline, *self.candidates)
+
+    def main(self) -> None:
+        """Run from the command line, as `python -m experiments.<name>`."""
+        from playground.command import run_module
+
+        sys.exit(run_module(self))

@@ -1,0 +1,1 @@
+"""Records on disk, and what is made of them: tables and pictures. Nothing here measures."""

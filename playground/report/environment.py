@@ -1,0 +1,33 @@
+"""Under what a run ran: commit, versions, GPU."""
+
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+PACKAGES = ("numba", "numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-nvjitlink", "numpy", "torch")
+
+
+def versions() -> dict[str, str | None]:
+    """Version of Python and of each package that can move a result; None if absent."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def commit() -> dict:
+    """The commit of the checkout and whether its code differs from it; empty outside a checkout."""
+    root = Path(__file__).parents[2]
+
+    def git(*arguments):
+        return subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True).stdout
+
+    try:
+        changed = git("status", "--porcelain", "--", "playground", "experiments")
+        return {"commit": git("rev-parse", "HEAD").strip(), "dirty": bool(changed.strip())}
+    except (OSError, subprocess.CalledProcessError):
+        return {"commit": None, "dirty": None}

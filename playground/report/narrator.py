@@ -1,0 +1,114 @@
+"""Says what a run finds, as it finds it: tables and progress in the terminal, plain text when piped."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from playground.measure.parity import Parity
+from playground.probe import Probe
+from playground.shapes import Shape
+
+PIPED_WIDTH = 140
+
+
+def console(quiet: bool = False) -> Console:
+    """Standard output, or standard error when standard output must carry the record alone."""
+    stream = sys.stderr if quiet else sys.stdout
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else PIPED_WIDTH, soft_wrap=True)
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """A table whose first column is text and whose other columns are numbers."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", title_style="bold")
+    for position, column in enumerate(columns):
+        made.add_column(column, justify="right" if position else "left", no_wrap=True)
+    return made
+
+
+class Narrator:
+    """One voice for one run."""
+
+    def __init__(self, out: Console):
+        self.out = out
+
+    def question(self, probe: Probe) -> None:
+        self.out.print(probe.question, style="bold")
+        self.out.print(f"  baseline    {probe.baseline}")
+        for candidate in probe.candidates:
+            self.out.print(f"  candidate   {candidate}")
+        self.out.print(f"  source      {probe.claim}")
+        for prediction in probe.predictions:
+            self.out.print(f"  prediction  {prediction}")
+
+    def ledgers(self, ledgers: Mapping[str, Mapping[str, dict]]) -> None:
+        self.out.print()
+        self.out.print(ledger_table(ledgers))
+
+    def not_run(self) -> None:
+        self.out.print("\nparity: not run, not timed: no GPU")
+
+    def parity(self, shape: Shape, gates: Mapping[str, Parity]) -> None:
+        for label, gate in gates.items():
+            self.out.print(f"parity {shape} {label} {gate}", style=None if gate.passed else "bold red")
+
+    def times(self, shape: Shape, flop: int, samples: Mapping[str, np.ndarray]) -> None:
+        rows = table(f"{shape}", "median µs", "min µs", "TFLOP/s", "rounds")
+        for name, values in samples.items():
+            median = float(np.median(values))
+            rate = flop / median / 1e6
+            rows.add_row(name, f"{median:.1f}", f"{np.min(values):.1f}", f"{rate:.1f}", f"{len(values)}")
+        self.out.print()
+        self.out.print(rows)
+
+    def verdicts(self, record: dict) -> None:
+        self.out.print()
+        for label, judged in record["verdicts"].items():
+            ratio, control = judged["ratio"], judged["control"]
+            self.out.print(f"{label}: {judged['verdict'].upper()}: {judged['reason']}", style="bold")
+            self.out.print(f"  ratio {interval(ratio)}, A/A {interval(control)}, over the sum of all shapes")
+            if judged["prediction"]:
+                self.out.print(f"  prediction {judged['prediction']}")
+
+    @contextlib.contextmanager
+    def progress(self, what: str, total: int | None) -> Iterator[Callable[[], None]]:
+        """A bar while the block runs; it yields the function that advances it."""
+        if not self.out.is_terminal:
+            yield lambda: None
+            return
+        described = TextColumn("{task.description}")
+        columns = (SpinnerColumn(), described, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self.out, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda: bar.advance(task)
+
+
+def interval(ratio: Mapping[str, float]) -> str:
+    """A ratio of a record with its interval."""
+    return f"{ratio['median']:.4f} [{ratio['low']:.4f}, {ratio['high']:.4f}]"
+
+
+def ledger_table(ledgers: Mapping[str, Mapping[str, dict]]) -> Table:
+    """Variants × GPUs, a row each."""
+    rows = table("variant", "GPU", "arch", "registers", "spills", "shared", "threads", "blocks/SM", "limited by")
+    for label, per_gpu in ledgers.items():
+        for gpu, ledger in per_gpu.items():
+            if "refused" in ledger:
+                rows.add_row(label, gpu, ledger["refused"])
+                continue
+            rows.add_row(
+                label,
+                gpu,
+                ledger["arch"],
+                str(ledger["registers"]),
+                f"{ledger['spill_stores'] + ledger['spill_loads']} B",
+                f"{ledger['static_shared'] + ledger['dynamic_shared']:,} B",
+                str(ledger["threads"]),
+                str(ledger["blocks_per_sm"]),
+                ledger["limiter"],
+            )
+    return rows

@@ -1,0 +1,62 @@
+"""Records: one JSON line per run, in results/<gpu>/<probe>.jsonl.
+
+A record is appended with a single write under a lock, so a killed run leaves all earlier lines as they were. A line cut
+short (a full disk, a lost machine) is skipped and named; the next record starts on a line of its own.
+"""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from playground.errors import Refusal
+
+SCHEMA = 1
+
+
+def prepare(path: Path) -> None:
+    """Make sure, before the work, that a record can be appended to `path` later."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+    except OSError as error:
+        raise Refusal(f"cannot write results to {path}: {error.strerror}") from error
+
+
+def append(path: Path, record: dict) -> None:
+    """Append one record and flush it to the disk."""
+    line = json.dumps({"schema": SCHEMA, **record}, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    try:
+        with path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            end = file.seek(0, os.SEEK_END)
+            if end:
+                file.seek(end - 1)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            if os.write(file.fileno(), line) != len(line):
+                raise OSError(28, "the disk is full: the record is incomplete")
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise Refusal(f"cannot write results to {path}: {error.strerror}") from error
+
+
+def read(path: Path) -> tuple[list[dict], list[str]]:
+    """(records, warnings): a line that is not JSON is a warning; a record of a newer schema is refused."""
+    records, warnings = [], []
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise Refusal(f"cannot read results from {path}: {error.strerror}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            schema = record["schema"]
+        except (ValueError, KeyError, TypeError):
+            warnings.append(f"{path}:{number}: not a record ({len(line):,} bytes, cut short?), skipped")
+            continue
+        if schema > SCHEMA:
+            raise Refusal(f"{path}:{number}: record of schema {schema}, this version reads up to {SCHEMA}")
+        records.append(record)
+    return records, warnings
