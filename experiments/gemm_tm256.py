@@ -1,5 +1,6 @@
 """P5·neg: does a 256-wide output tile beat a 128-wide one?  (source: GB10, −3 %, reverted)"""
 
+from experiments import _source
 from playground import Claim, Prediction, Probe
 from playground.kernels import gemm_f16_nt
 from playground.shapes import QWEN25_7B_PREFILL
@@ -10,6 +11,7 @@ probe = Probe(
     candidates=[gemm_f16_nt(TM=256, KS=32, warps=16), gemm_f16_nt(TM=256, KS=32, warps=8)],
     shapes=QWEN25_7B_PREFILL,
     claim=Claim(gpu="GB10", effect=-0.03, level="wall", verdict="reverted", source="seed 000, §3.3 TM=256"),
+    share=_source.GEMM,
     predictions=[
         Prediction("H200", 0.9, 1.0, "at 100 registers one block of 16 warps fits: no second one covers its barriers")
     ],

@@ -1,7 +1,6 @@
 """The command lines: `python -m experiments.<probe>` and `python -m playground <command>`."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +28,9 @@ def refusing(main):
         try:
             return main(*arguments)
         except Refusal as refusal:
-            print(f"{Path(sys.argv[0]).stem}: {refusal}", file=sys.stderr)
+            program = Path(sys.argv[0])
+            name = program.parent.name if program.stem == "__main__" else program.stem
+            print(f"{name}: {refusal}", file=sys.stderr)
             return CANNOT_RUN
 
     return guarded
@@ -37,7 +38,7 @@ def refusing(main):
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """The options of a run, the same for a module and for `python -m playground run`."""
-    parser.add_argument("--on", choices=("auto", "gpu", "none"), default="auto", help="auto: the GPU if there is one")
+    parser.add_argument("--on", choices=("auto", "gpu", "emulator"), default="auto", help="auto: the GPU if any")
     parser.add_argument("--quick", action="store_true", help="a quarter of the rounds")
     parser.add_argument(
         "--shape", action="append", metavar="NTxODxID", help="instead of the probe's shapes; repeatable"
@@ -68,7 +69,7 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
             print(picture)
         return 0
     device = choose_device(options.on)
-    path = options.out / (device.slug if device else "no-gpu") / f"{name}.jsonl"
+    path = options.out / (device.slug if device else "emulator") / f"{name}.jsonl"
     shapes = [parse_shape(text, probe.baseline.contract) for text in options.shape] if options.shape else None
     record.prepare(path)
     out = narrator.console(quiet=options.json)
@@ -77,14 +78,14 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
     record.append(path, result)
     picture = plots.draw(result, path.with_suffix(".png"))
     if options.json:
-        print(json.dumps(result, ensure_ascii=False))
+        print(record.dumps(result))
     out.print(f"\nrecord   {path}\npicture  {picture}")
     return 0 if gates_held(result) else GATE_FAILED
 
 
 def choose_device(on: str):
-    """The GPU, or None if there is none (auto) or none is wanted (none); `gpu` insists."""
-    if on == "none":
+    """The GPU, or None if there is none (auto) or none is wanted (emulator); `gpu` insists."""
+    if on == "emulator":
         return None
     from playground.gpu.device import open_device
 

@@ -25,6 +25,14 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Share:
+    """The part of the whole prefill's time that the probe's kernels take: stated by the source, not measured here."""
+
+    fraction: float
+    source: str
+
+
+@dataclass(frozen=True)
 class Prediction:
     """What we expect of the first candidate on a GPU, and why: the ratio baseline/candidate lies in low..high."""
 
@@ -49,6 +57,7 @@ class Probe:
     candidates: Sequence[Kernel]
     shapes: Sequence[Shape]
     claim: Claim
+    share: Share
     predictions: Sequence[Prediction] = field(default=())
     bar: float = BAR
 

@@ -1,17 +1,22 @@
 """What the two runners, gpu/ and emulator/, have in common: a problem's arrays, on which builds run.
 
-A runner offers `workspace(contract, inputs)`, a context manager whose `run(build)` returns an Outcome.
+Each offers a workspace, a context manager made of a contract and its inputs, whose `run(build)` returns an Outcome.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: the outputs by name, and how many bytes changed outside all arrays (checked in guards around them)."""
+    """One run: the outputs by name, and how many bytes changed outside all arrays (checked in guards around them).
+
+    hazards and counts: what the emulator saw, as it goes into the record; empty on a GPU, which cannot tell.
+    """
 
     outputs: Mapping[str, np.ndarray]
     written_outside: int = 0
+    hazards: Sequence[dict] = ()
+    counts: Mapping[str, float] = field(default_factory=dict)

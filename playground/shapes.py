@@ -37,6 +37,15 @@ class Model:
             gemm(nt, self.hidden, self.feed_forward, "down"),
         )
 
+    def attention(self, nt: int) -> Shape:
+        """The attention of one layer over nt tokens, from an empty cache."""
+        return attention(nt, self.heads, self.kv_heads)
+
+
+def attention(nt: int, nh: int, nk: int, kv: int | None = None, *roles: str) -> Shape:
+    """nt queries in nh heads over a cache of kv keys in nk heads (nt if not given)."""
+    return Shape({"nt": nt, "nh": nh, "nk": nk, "kv": kv or nt}, roles or ("",))
+
 
 def gemm(nt: int, od: int, id: int, *roles: str) -> Shape:
     """C[nt, od] = A[nt, id] · B[od, id]ᵀ."""
@@ -45,3 +54,4 @@ def gemm(nt: int, od: int, id: int, *roles: str) -> Shape:
 
 QWEN25_7B = Model(28, 3584, 28, 4, 128, 18944, 152064)
 QWEN25_7B_PREFILL = QWEN25_7B.gemms(nt=2048)
+QWEN25_7B_ATTENTION = (QWEN25_7B.attention(nt=2048),)

@@ -1,26 +1,25 @@
-"""The five steps that a probe walks: build, run, check, time, judge. The result is the record."""
+"""The steps that a probe walks: build, emulate, run, check, time, judge. The result is the record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
-
+from playground import verdicts
 from playground.compiler.arch import GPUS, Arch
 from playground.compiler.build import Build, build
 from playground.errors import Refusal
 from playground.kernels import Kernel
-from playground.measure import parity, verdict
+from playground.measure import parity
 from playground.measure.inputs import DISTRIBUTION, fresh_seed, random_inputs
 from playground.measure.references import REFERENCES
-from playground.probe import Prediction, Probe
+from playground.measure.verdict import CONTROL
+from playground.probe import Probe
 from playground.report import environment
 from playground.report.narrator import Narrator
 from playground.runner import Outcome
 from playground.shapes import Shape
 
 REFERENCE_GPUS = ("GB10", "H200")
-CONTROL = "A/A"
 ROUNDS = 100
 QUICK_ROUNDS = 24
 
@@ -41,7 +40,8 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     shapes = options.shapes or probe.shapes
     for shape in shapes:
         probe.baseline.contract.check_dimensions(shape.dims)
-    ledgers = _ledgers(probe, options.device, narrator)
+    archs = _archs(options.device)
+    ledgers = _ledgers(probe, archs, options.device, narrator)
     narrator.ledgers(ledgers)
     record = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -50,37 +50,47 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "claim": vars(probe.claim),
         "predictions": [vars(prediction) for prediction in probe.predictions],
         "bar": probe.bar,
+        "share": vars(probe.share),
         **environment.commit(),
-        "versions": environment.versions(),
+        "versions": environment.versions() | {"cuda": build(probe.baseline, next(iter(archs.values()))).toolkit},
         "gpu": _describe(options.device),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
+        "emulated": [],
         "shapes": [],
         "verdicts": {},
     }
+    builds = {str(kernel): build(kernel, next(iter(archs.values()))) for kernel in probe.kernels}
+    record["emulated"] = _emulate(probe, builds, options, narrator)
     if options.device is None:
-        narrator.not_run()
+        narrator.not_timed()
         return record
-    record["shapes"] = _run_on_gpu(probe, shapes, options, narrator)
-    record["verdicts"] = _judge(probe, record["shapes"], options.device)
+    record["shapes"] = _run_on_gpu(probe, builds, shapes, options, narrator)
+    record["verdicts"] = verdicts.judge(probe, record["shapes"], options.device.name)
     narrator.verdicts(record)
     return record
 
 
 def gates_held(record: dict) -> bool:
-    """Whether every parity gate of the record passed."""
-    return all(result["passed"] for shape in record["shapes"] for result in shape["parity"].values())
+    """Whether every parity gate of the record passed, and the emulator saw no hazard."""
+    runs = [*record["emulated"], *record["shapes"]]
+    hazards = [found for run in record["emulated"] for found in run["hazards"].values()]
+    return all(gate["passed"] for run in runs for gate in run["parity"].values()) and not any(hazards)
 
 
 def _variant(kernel: Kernel, ledgers: dict[str, dict]) -> dict:
     return {"label": str(kernel), "name": kernel.name, "parameters": dict(kernel.parameters), "ledgers": ledgers}
 
 
-def _ledgers(probe: Probe, device, narrator: Narrator) -> dict[str, dict[str, dict]]:
+def _archs(device) -> dict[str, Arch]:
+    """The GPU at hand, and the reference GPUs of other architectures."""
+    at_hand = {device.name: device.arch} if device else {}
+    known = {arch.cc for arch in at_hand.values()}
+    return at_hand | {gpu: GPUS[gpu].arch for gpu in REFERENCE_GPUS if GPUS[gpu].arch.cc not in known}
+
+
+def _ledgers(probe: Probe, archs: dict[str, Arch], device, narrator: Narrator) -> dict[str, dict[str, dict]]:
     """Per variant and GPU: its ledger, or {"refused": why}. What the GPU at hand cannot hold is refused outright."""
-    archs: dict[str, Arch] = {device.name: device.arch} if device else {}
-    known = {arch.cc for arch in archs.values()}
-    archs |= {gpu: GPUS[gpu].arch for gpu in REFERENCE_GPUS if GPUS[gpu].arch.cc not in known}
     ledgers: dict[str, dict[str, dict]] = {str(kernel): {} for kernel in probe.kernels}
     with narrator.progress("building", len(probe.kernels) * len(archs)) as advance:
         for kernel in probe.kernels:
@@ -95,32 +105,63 @@ def _ledgers(probe: Probe, device, narrator: Narrator) -> dict[str, dict[str, di
     return ledgers
 
 
-def _run_on_gpu(probe: Probe, shapes: Sequence[Shape], options: Options, narrator: Narrator) -> list[dict]:
+def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> list[dict]:
+    """Parity, hazards and counts of every variant on the contract's small shapes, on the CPU."""
+    from playground.emulator.runner import EmulatedWorkspace
+
+    results = []
+    for dims in probe.baseline.contract.emulated:
+        result, inputs, expected = _prepare(probe, Shape(dims), options, narrator)
+        with narrator.progress(f"{Shape(dims)}: emulating", len(builds)) as advance:
+            workspace = EmulatedWorkspace(probe.baseline.contract, inputs)
+            outcomes = {label: _advancing(workspace.run, build, advance) for label, build in builds.items()}
+        result["parity"] = _gates(outcomes, expected, Shape(dims), narrator)
+        result["hazards"] = {label: list(outcome.hazards) for label, outcome in outcomes.items()}
+        result["counts"] = {label: dict(outcome.counts) for label, outcome in outcomes.items()}
+        narrator.hazards(result["hazards"])
+        results.append(result)
+    narrator.counts(results[-1])
+    return results
+
+
+def _run_on_gpu(probe: Probe, builds, shapes: Sequence[Shape], options: Options, narrator: Narrator) -> list[dict]:
+    """Parity of every variant on every shape, and the times of those that passed."""
     from playground.gpu.workspace import Workspace
 
-    builds = {str(kernel): build(kernel, options.device.arch) for kernel in probe.kernels}
     results = []
     for shape in shapes:
-        seed = fresh_seed() if options.seed is None else options.seed
-        with narrator.progress(f"{shape}: inputs and float64 reference", None):
-            inputs = random_inputs(probe.baseline.contract, shape.dims, seed)
-            expected = REFERENCES[probe.baseline.contract.name](inputs)
+        result, inputs, expected = _prepare(probe, shape, options, narrator)
         with Workspace(options.device, probe.baseline.contract, inputs) as workspace:
-            gates = {label: parity.check(workspace.run(build), expected) for label, build in builds.items()}
-            narrator.parity(shape, gates)
-            result = {
-                "dims": dict(shape.dims),
-                "roles": list(shape.roles),
-                "flop": probe.baseline.contract.flop(**shape.dims),
-                "seed": seed,
-                "inputs": DISTRIBUTION,
-                "parity": {label: gate.as_record() for label, gate in gates.items()},
-            }
-            passed = {label: builds[label] for label, gate in gates.items() if gate.passed}
+            outcomes = {label: workspace.run(build) for label, build in builds.items()}
+            result["parity"] = _gates(outcomes, expected, shape, narrator)
+            passed = {label: build for label, build in builds.items() if result["parity"][label]["passed"]}
             if str(probe.baseline) in passed and len(passed) > 1:
                 result |= _time(probe, shape, workspace, passed, expected, options, narrator)
         results.append(result)
     return results
+
+
+def _prepare(probe: Probe, shape: Shape, options: Options, narrator: Narrator):
+    """The beginning of a shape's result, fresh inputs, and what should come of them."""
+    contract = probe.baseline.contract
+    seed = fresh_seed() if options.seed is None else options.seed
+    with narrator.progress(f"{shape}: inputs and float64 reference", None):
+        inputs = random_inputs(contract, shape.dims, seed)
+        expected = REFERENCES[contract.name](inputs)
+    begun = {"dims": dict(shape.dims), "roles": list(shape.roles), "flop": contract.flop(**shape.dims)}
+    return begun | {"seed": seed, "inputs": DISTRIBUTION}, inputs, expected
+
+
+def _gates(outcomes: dict[str, Outcome], expected, shape: Shape, narrator: Narrator) -> dict[str, dict]:
+    gates = {label: parity.check(outcome, expected) for label, outcome in outcomes.items()}
+    narrator.parity(shape, gates)
+    return {label: gate.as_record() for label, gate in gates.items()}
+
+
+def _advancing(run, build: Build, advance):
+    outcome = run(build)
+    advance()
+    return outcome
 
 
 def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: Options, narrator) -> dict:
@@ -151,38 +192,6 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
         "samples_us": {name: [round(value, 3) for value in values] for name, values in samples.items()},
         "telemetry": telemetry.summary,
     }
-
-
-def _judge(probe: Probe, shapes: list[dict], device) -> dict:
-    """Per candidate: the verdict on the sum over all shapes, each as often as the layer has it, and on every shape."""
-    timed = [shape for shape in shapes if "samples_us" in shape]
-    verdicts = {}
-    for position, candidate in enumerate(probe.candidates):
-        if len(timed) < len(shapes) or any(str(candidate) not in shape["samples_us"] for shape in timed):
-            continue
-        sides = (str(probe.baseline), str(candidate), CONTROL)
-        per_shape = [verdict.judge(*(shape["samples_us"][side] for side in sides), bar=probe.bar) for shape in timed]
-        total = [_layer_total(timed, side) for side in sides]
-        judged = verdict.judge(*total, bar=probe.bar)
-        verdicts[str(candidate)] = {
-            **judged.as_record(),
-            "prediction": _check_prediction(probe.predictions, device, judged) if position == 0 else None,
-            "per_shape": [result.as_record() for result in per_shape],
-        }
-    return verdicts
-
-
-def _layer_total(shapes: list[dict], side: str) -> np.ndarray:
-    rounds = min(len(shape["samples_us"][side]) for shape in shapes)
-    return sum(len(shape["roles"]) * np.array(shape["samples_us"][side][:rounds]) for shape in shapes)
-
-
-def _check_prediction(predictions: Sequence[Prediction], device, judged: verdict.Verdict) -> str:
-    """Whether the measured median "held" or "missed" what was predicted for this GPU; "none" if nothing was."""
-    for prediction in predictions:
-        if prediction.gpu.lower() in device.name.lower():
-            return "held" if prediction.low <= judged.ratio.median <= prediction.high else "missed"
-    return "none"
 
 
 def _describe(device) -> dict | None:

@@ -107,13 +107,12 @@ def residency(arch: Arch, threads: int, registers: int, shared: int) -> Residenc
     Registers come in units of 256 per warp from one of four partitions, shared memory in units of 128 bytes.
     """
     warps = -(-threads // WARP)
-    warps_in_partitions = -(-warps // SCHEDULERS) * SCHEDULERS
     warp_registers = -(-registers * WARP // REGISTER_UNIT) * REGISTER_UNIT
     warps_by_registers = REGISTERS_PER_SM // SCHEDULERS // warp_registers * SCHEDULERS
     block_shared = -(-(shared + arch.reserved) // SHARED_UNIT) * SHARED_UNIT
     limits = {
         "shared memory": arch.shared_per_sm // block_shared if block_shared else arch.blocks_per_sm,
-        "registers": warps_by_registers // warps_in_partitions,
+        "registers": warps_by_registers // warps,
         "threads": arch.threads_per_sm // (warps * WARP),
         "blocks": arch.blocks_per_sm,
     }

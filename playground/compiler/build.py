@@ -22,6 +22,12 @@ class Build:
     entry: str
     ledger: Ledger
 
+    @property
+    def toolkit(self) -> str:
+        """The version of the CUDA compiler that wrote the PTX, as it signs it: V13.0.88."""
+        signed = re.search(r"Cuda compilation tools, release [\d.]+, (V[\d.]+)", self.ptx)
+        return signed.group(1) if signed else "unknown"
+
 
 def build(kernel: Kernel, arch: Arch) -> Build:
     """Compile `kernel` for `arch`, or take the build from the cache.

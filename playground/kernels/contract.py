@@ -14,23 +14,29 @@ from playground.errors import Refusal
 
 @dataclass(frozen=True)
 class Tensor:
-    """A C-contiguous array argument; `shape` names dimensions. Numba sees its address (int64)."""
+    """A C-contiguous array argument; `shape` holds names of dimensions and fixed lengths. Numba sees its address."""
 
     name: str
     dtype: str
-    shape: tuple[str, ...]
+    shape: tuple[str | int, ...]
     written: bool = False
 
 
 @dataclass(frozen=True)
 class Contract:
-    """The arguments of a kernel: its tensors in order, then its dimensions (int32) in order."""
+    """The arguments of a kernel: its tensors in order, then its dimensions (int32) in order.
+
+    emulated: small dimensions to emulate, first ragged ones, last whole tiles, on which counts are compared.
+    complaint: what is wrong with dimensions, or None. complaint_about_values: the same for input arrays.
+    """
 
     name: str
     tensors: tuple[Tensor, ...]
     dimensions: tuple[str, ...]
-    multiples: Mapping[str, int]
     flop: Callable[..., int]
+    emulated: tuple[Mapping[str, int], ...] = ()
+    complaint: Callable[..., str | None] = lambda **dims: None
+    complaint_about_values: Callable[[Mapping[str, np.ndarray]], str | None] = lambda inputs: None
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -41,34 +47,38 @@ class Contract:
         return tuple(tensor for tensor in self.tensors if tensor.written)
 
     def shape_of(self, tensor: Tensor, dims: Mapping[str, int]) -> tuple[int, ...]:
-        return tuple(dims[name] for name in tensor.shape)
+        return tuple(dims.get(length, length) for length in tensor.shape)
 
     def bytes_of(self, tensor: Tensor, dims: Mapping[str, int]) -> int:
         return math.prod(self.shape_of(tensor, dims)) * np.dtype(tensor.dtype).itemsize
 
     def check_dimensions(self, dims: Mapping[str, int]) -> None:
-        """Refuse dimensions that are empty, too long for int32, or not the multiple that the kernels need."""
+        """Refuse dimensions that are empty, too long for int32, or not what the contract needs."""
         for name in self.dimensions:
             if not 0 < dims[name] < 2**31:
                 raise Refusal(f"{self.name}: {name} = {dims[name]} is not between 1 and {2**31 - 1}")
-            if dims[name] % self.multiples.get(name, 1):
-                raise Refusal(f"{self.name}: {name} = {dims[name]} is not a multiple of {self.multiples[name]}")
+        if complaint := self.complaint(**dims):
+            raise Refusal(f"{self.name}: {complaint}")
 
-    def dimensions_of(self, arrays: Mapping[str, np.ndarray]) -> dict[str, int]:
+    def dimensions_of(self, inputs: Mapping[str, np.ndarray]) -> dict[str, int]:
         """The dimensions that the input arrays agree on, checked; wrong dtype, rank or shape is refused."""
         dims: dict[str, int] = {}
         for tensor in self.inputs:
-            array = arrays[tensor.name]
+            array = inputs[tensor.name]
             if array.dtype != np.dtype(tensor.dtype):
                 raise Refusal(f"{self.name}: {tensor.name} is {array.dtype}, not {tensor.dtype}")
             if array.ndim != len(tensor.shape):
-                raise Refusal(f"{self.name}: {tensor.name} has shape {array.shape}, not ({', '.join(tensor.shape)})")
+                wanted = ", ".join(map(str, tensor.shape))
+                raise Refusal(f"{self.name}: {tensor.name} has shape {array.shape}, not ({wanted})")
             if not array.flags.c_contiguous:
                 raise Refusal(f"{self.name}: {tensor.name} is not contiguous: its strides are {array.strides} bytes")
             for name, length in zip(tensor.shape, array.shape):
-                if dims.setdefault(name, length) != length:
-                    raise Refusal(f"{self.name}: {tensor.name} has {name} = {length}, the other input {dims[name]}")
+                wanted = dims.setdefault(name, length) if isinstance(name, str) else name
+                if wanted != length:
+                    raise Refusal(f"{self.name}: {tensor.name} has {name} = {length}, expected {wanted}")
         self.check_dimensions(dims)
+        if complaint := self.complaint_about_values(inputs):
+            raise Refusal(f"{self.name}: {complaint}")
         return dims
 
 
@@ -80,6 +90,7 @@ GEMM_NT = Contract(
         Tensor("C", "float32", ("nt", "od"), written=True),
     ),
     dimensions=("nt", "od", "id"),
-    multiples={"id": 8},
     flop=lambda nt, od, id: 2 * nt * od * id,
+    emulated=({"nt": 65, "od": 264, "id": 136}, {"nt": 128, "od": 256, "id": 512}),
+    complaint=lambda nt, od, id: f"id = {id} is not a multiple of 8" if id % 8 else None,
 )

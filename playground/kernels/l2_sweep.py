@@ -18,7 +18,6 @@ L2_SWEEP = Contract(
     name="l2_sweep",
     tensors=(Tensor("x", "float32", ("n",)), Tensor("sink", "float32", ("one",), written=True)),
     dimensions=("n", "one"),
-    multiples={"n": THREADS * BLOCKS},
     flop=lambda n, one: n,
 )
 

@@ -1,16 +1,67 @@
 """Staging: the block copies a tile of rows from global to shared memory with cp.async, 16 bytes per thread and turn."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from numba import cuda
+from numba.cuda.types import int32, uint32
 
 from playground.ptx import cp_async
 from playground.ptx.device_function import device_function
 from playground.ptx.integer import udiv, urem
+from playground.ptx.memory import load_global_v4, store_shared_v4
 
 CHUNK = 8
 HALF = 2
 
 
-def stage_rows(rows: int, columns: int, row_bytes: int, threads: int):
+@dataclass(frozen=True)
+class Staging:
+    """How a tile gets to shared memory. stage: starts it. wait_1, wait_0: all but the latest, and all, have landed."""
+
+    stage: Callable
+    commit: Callable
+    wait_1: Callable
+    wait_0: Callable
+
+
+def asynchronous(rows: int, columns: int, row_bytes: int, threads: int) -> Staging:
+    """By cp.async: sm_80 and later."""
+    return Staging(stage_rows(rows, columns, row_bytes, threads, cp_async.copy_16), cp_async.commit, _wait_1, _wait_0)
+
+
+def synchronous(rows: int, columns: int, row_bytes: int, threads: int) -> Staging:
+    """By loads and stores, which are done when the next barrier is passed: any architecture."""
+    return Staging(stage_rows(rows, columns, row_bytes, threads, copy_16), _nothing, _nothing, _nothing)
+
+
+@device_function
+def _wait_1():
+    cp_async.wait_group(1)
+
+
+@device_function
+def _wait_0():
+    cp_async.wait_group(0)
+
+
+@device_function
+def _nothing():
+    pass
+
+
+@device_function
+def copy_16(destination, source, source_bytes):
+    """What cp_async.copy_16 does, at once. `source_bytes`: 16 or 0."""
+    words = cuda.local.array(4, uint32)
+    for word in range(4):
+        words[word] = 0
+    if source_bytes > 0:
+        load_global_v4(words, source)
+    store_shared_v4(destination, words)
+
+
+def stage_rows(rows: int, columns: int, row_bytes: int, threads: int, copy=cp_async.copy_16):
     """A device function: `stage(tile, matrix, first_row, matrix_rows, first_column, matrix_columns)`.
 
     Starts the copies of a rows × columns tile of f16 from a row-major matrix into `tile` (shared window), whose rows
@@ -28,8 +79,8 @@ def stage_rows(rows: int, columns: int, row_bytes: int, threads: int):
             row = udiv(chunk, chunks_per_row)
             column = urem(chunk, chunks_per_row) * CHUNK
             if turns * threads == chunks or chunk < chunks:
-                inside = first_row + row < matrix_rows and first_column + column < matrix_columns
-                cp_async.copy_16(
+                inside = int32(first_row + row) < matrix_rows and int32(first_column + column) < matrix_columns
+                copy(
                     tile + row * row_bytes + column * HALF,
                     matrix + ((first_row + row) * matrix_columns + first_column + column) * HALF,
                     16 if inside else 0,

@@ -18,6 +18,7 @@ import numpy as np
 
 CONFIDENCE = 0.95
 BAR = 0.015
+CONTROL = "A/A"
 
 LANDED, REVERTED, NO_DIFFERENCE, INCONCLUSIVE = "landed", "reverted", "no difference", "inconclusive"
 
@@ -48,18 +49,20 @@ class Verdict:
         return asdict(self)
 
 
-def paired_ratio(baseline: np.ndarray, candidate: np.ndarray) -> Ratio:
-    """Baseline over candidate, round by round."""
+def paired_ratio(baseline: np.ndarray, candidate: np.ndarray, share: float = 1.0) -> Ratio:
+    """Baseline over candidate, round by round; of a whole in which the baseline has `share` of the time (Amdahl)."""
     from scipy.stats import quantile_test  # late: it takes a second, which a run without timing is spared
 
-    ratios = np.asarray(baseline, float) / np.asarray(candidate, float)
+    ratios = 1 / (1 - share + share * np.asarray(candidate, float) / np.asarray(baseline, float))
     interval = quantile_test(ratios, q=1.0, p=0.5).confidence_interval(CONFIDENCE)
     return Ratio(float(np.median(ratios)), float(interval.low), float(interval.high))
 
 
-def judge(baseline: np.ndarray, candidate: np.ndarray, again: np.ndarray, bar: float = BAR) -> Verdict:
-    """The verdict on `candidate`; `again` is the baseline's second side, the A/A control."""
-    ratio, control = paired_ratio(baseline, candidate), paired_ratio(baseline, again)
+def judge(
+    baseline: np.ndarray, candidate: np.ndarray, again: np.ndarray, bar: float = BAR, share: float = 1.0
+) -> Verdict:
+    """The verdict on `candidate`; `again` is the baseline's second side, the A/A control. share: as in paired_ratio."""
+    ratio, control = paired_ratio(baseline, candidate, share), paired_ratio(baseline, again, share)
     verdict, reason = _decide(ratio, control, bar)
     return Verdict(verdict, reason, ratio, control, bar)
 

@@ -16,12 +16,13 @@ from numba.cuda.core.errors import TypingError
 from numba.cuda.extending import intrinsic
 
 LLVM_TYPE = {
+    types.uint16: ir.IntType(16),
     types.int32: ir.IntType(32),
     types.uint32: ir.IntType(32),
     types.int64: ir.IntType(64),
     types.float32: ir.FloatType(),
 }
-CONSTRAINT = {types.int32: "r", types.uint32: "r", types.int64: "l", types.float32: "f"}
+CONSTRAINT = {types.uint16: "h", types.int32: "r", types.uint32: "r", types.int64: "l", types.float32: "f"}
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ class _Statement:
             ",".join(constraints),
             side_effect=self.touches_memory,
         )
-        call = self.builder.call(assembly, self.inputs)
+        # Without `convergent` LLVM may copy the statement into both sides of a branch, where half a warp executes it.
+        call = self.builder.call(assembly, self.inputs, attrs=("convergent",))
         for slot, pointer in self.stores:
             self.builder.store(call if len(outputs) == 1 else self.builder.extract_value(call, slot), pointer)
         return call

@@ -8,9 +8,10 @@ from llvmlite import ir
 from numba.cuda import types
 from numba.cuda.extending import intrinsic
 
-from playground.ptx._instruction import instruction
+from playground.ptx._instruction import Fragment, instruction
 
-float32, int64, uint32 = types.float32, types.int64, types.uint32
+float32, int32, int64 = types.float32, types.int32, types.int64
+uint16, uint32 = types.uint16, types.uint32
 
 
 @intrinsic
@@ -38,3 +39,43 @@ def store_global_f32(address: int64, value: float32):
 @instruction("ld.global.f32 {result}, [{address}];")
 def load_global_f32(address: int64) -> float32:
     """PTX ISA: ld."""
+
+
+@instruction("st.shared.f32 [{address}], {value};")
+def store_shared_f32(address: uint32, value: float32):
+    """PTX ISA: st."""
+
+
+@instruction("ld.shared.u16 {result}, [{address}];")
+def load_shared_u16(address: uint32) -> uint16:
+    """PTX ISA: ld."""
+
+
+@instruction("st.shared.u16 [{address}], {value};")
+def store_shared_u16(address: uint32, value: uint16):
+    """PTX ISA: st."""
+
+
+@instruction("st.shared.u32 [{address}], {value};")
+def store_shared_u32(address: uint32, value: uint32):
+    """PTX ISA: st."""
+
+
+@instruction("ld.global.s32 {result}, [{address}];")
+def load_global_s32(address: int64) -> int32:
+    """PTX ISA: ld."""
+
+
+@instruction("ld.global.v4.u32 {words}, [{address}];")
+def load_global_v4(words: Fragment(uint32, 4, written=True), address: int64):
+    """Load 16 bytes from an address aligned to 16. PTX ISA: ld."""
+
+
+@instruction("st.shared.v4.u32 [{address}], {words};")
+def store_shared_v4(address: uint32, words: Fragment(uint32, 4, read=True)):
+    """Store 16 bytes to an address aligned to 16. PTX ISA: st."""
+
+
+@instruction("st.global.u32 [{address}], {value};")
+def store_global_u32(address: int64, value: uint32):
+    """PTX ISA: st."""

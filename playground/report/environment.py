@@ -1,11 +1,12 @@
 """Under what a run ran: commit, versions, GPU."""
 
+import os
 import platform
 import subprocess
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("numba", "numba-cuda", "cuda-bindings", "nvidia-nvvm", "nvidia-nvjitlink", "numpy", "torch")
+PACKAGES = ("numba", "numba-cuda", "cuda-bindings", "numpy", "torch")
 
 
 def versions() -> dict[str, str | None]:
@@ -20,7 +21,10 @@ def versions() -> dict[str, str | None]:
 
 
 def commit() -> dict:
-    """The commit of the checkout and whether its code differs from it; empty outside a checkout."""
+    """The commit of the checkout and whether its code differs from it.
+
+    Where the code was copied without its history, $PLAYGROUND_COMMIT may name the commit instead.
+    """
     root = Path(__file__).parents[2]
 
     def git(*arguments):
@@ -30,4 +34,4 @@ def commit() -> dict:
         changed = git("status", "--porcelain", "--", "playground", "experiments")
         return {"commit": git("rev-parse", "HEAD").strip(), "dirty": bool(changed.strip())}
     except (OSError, subprocess.CalledProcessError):
-        return {"commit": None, "dirty": None}
+        return {"commit": os.environ.get("PLAYGROUND_COMMIT"), "dirty": None}

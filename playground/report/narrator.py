@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from rich.console import Console
@@ -13,7 +13,28 @@ from playground.measure.parity import Parity
 from playground.probe import Probe
 from playground.shapes import Shape
 
-PIPED_WIDTH = 140
+PIPED_WIDTH = 240
+
+SHARED = ("load", "store", "cp_async", "atomic")
+
+
+def _shared(counts: Mapping, what: str) -> float:
+    return sum(counts.get(f"shared_{how}_{what}", 0) for how in SHARED)
+
+
+DERIVED = {
+    "barriers per MFLOP": lambda counts: f"{counts['barriers'] / counts['mma_flop'] * 1e6:.2f}",
+    "warp instructions per kFLOP": lambda counts: f"{counts['inst_executed'] / counts['mma_flop'] * 1e3:.2f}",
+    "bytes staged by cp.async per kFLOP": lambda counts: (
+        f"{counts.get('shared_cp_async_bytes', 0) / counts['mma_flop'] * 1e3:.2f}"
+    ),
+    "shared bytes per kFLOP": lambda counts: f"{_shared(counts, 'bytes') / counts['mma_flop'] * 1e3:.2f}",
+    "shared wavefronts per kFLOP": lambda counts: f"{_shared(counts, 'wavefronts') / counts['mma_flop'] * 1e3:.3f}",
+    "shared conflict degree": lambda counts: (
+        f"{_shared(counts, 'wavefronts') / _shared(counts, 'wavefronts_ideal'):.2f}"
+    ),
+}
+"""What makes counts of different tiles comparable, from the emulator's totals."""
 
 
 def console(quiet: bool = False) -> Console:
@@ -26,7 +47,7 @@ def table(*columns: str, title: str | None = None) -> Table:
     """A table whose first column is text and whose other columns are numbers."""
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", title_style="bold")
     for position, column in enumerate(columns):
-        made.add_column(column, justify="right" if position else "left", no_wrap=True)
+        made.add_column(column, justify="right" if position else "left", overflow="fold")
     return made
 
 
@@ -49,8 +70,18 @@ class Narrator:
         self.out.print()
         self.out.print(ledger_table(ledgers))
 
-    def not_run(self) -> None:
-        self.out.print("\nparity: not run, not timed: no GPU")
+    def not_timed(self) -> None:
+        self.out.print("\nnot timed: no GPU")
+
+    def hazards(self, hazards: Mapping[str, Sequence[dict]]) -> None:
+        for label, found in hazards.items():
+            self.out.print(f"hazards {label}: {len(found) or 'none'}", style="bold red" if found else None)
+            for hazard in found:
+                self.out.print(f"  {hazard['file']}:{hazard['line']}: {hazard['kind']}. {hazard['fix']}")
+
+    def counts(self, emulated: Mapping) -> None:
+        self.out.print()
+        self.out.print(counts_table(emulated))
 
     def parity(self, shape: Shape, gates: Mapping[str, Parity]) -> None:
         for label, gate in gates.items():
@@ -71,6 +102,11 @@ class Narrator:
             ratio, control = judged["ratio"], judged["control"]
             self.out.print(f"{label}: {judged['verdict'].upper()}: {judged['reason']}", style="bold")
             self.out.print(f"  ratio {interval(ratio)}, A/A {interval(control)}, over the sum of all shapes")
+            wall, share = judged["wall"], record["share"]
+            self.out.print(
+                f"  wall  {interval(wall['ratio'])}: {wall['verdict']}, by Amdahl with the source's share of"
+                f" {share['fraction']:.1%} ({share['source']})"
+            )
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
 
@@ -85,6 +121,16 @@ class Narrator:
         with Progress(*columns, console=self.out, transient=True) as bar:
             task = bar.add_task(what, total=total)
             yield lambda: bar.advance(task)
+
+
+def counts_table(emulated: Mapping) -> Table:
+    """Derived counts of one emulated shape, a column per variant."""
+    counts = emulated["counts"]
+    shape = "×".join(str(length) for length in emulated["dims"].values())
+    rows = table(f"counted on {shape}", *counts)
+    for name, derive in DERIVED.items():
+        rows.add_row(name, *(derive(one) for one in counts.values()))
+    return rows
 
 
 def interval(ratio: Mapping[str, float]) -> str:

@@ -6,6 +6,7 @@ short (a full disk, a lost machine) is skipped and named; the next record starts
 
 import fcntl
 import json
+import math
 import os
 from pathlib import Path
 
@@ -23,9 +24,14 @@ def prepare(path: Path) -> None:
         raise Refusal(f"cannot write results to {path}: {error.strerror}") from error
 
 
+def dumps(record: dict) -> str:
+    """The record as one line of JSON. Numbers that are not finite, which JSON does not have, become null."""
+    return json.dumps(_finite({"schema": SCHEMA, **record}), ensure_ascii=False, allow_nan=False)
+
+
 def append(path: Path, record: dict) -> None:
     """Append one record and flush it to the disk."""
-    line = json.dumps({"schema": SCHEMA, **record}, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    line = dumps(record).encode() + b"\n"
     try:
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -60,3 +66,11 @@ def read(path: Path) -> tuple[list[dict], list[str]]:
             raise Refusal(f"{path}:{number}: record of schema {schema}, this version reads up to {SCHEMA}")
         records.append(record)
     return records, warnings
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
