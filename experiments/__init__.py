@@ -8,7 +8,7 @@ from playground import Probe, Refusal
 
 
 def names() -> list[str]:
-    """The probes, in alphabetical order."""
+    """The probes, in alphabetical order: modules with a name that does not begin with an underscore."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
 
 

@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 
 import experiments
-from playground.command import Parser, add_run_options, refusing, run_probe
+from playground import agreement
+from playground.command import Parser, add_run_options, choose_device, refusing, run_probe
 from playground.kernel_commands import add_check, add_ledger
-from playground.report import catalogue, plots
+from playground.report import catalogue, plots, record
 from playground.report.narrator import console
 
 
@@ -33,6 +34,11 @@ def main(arguments: list[str]) -> int:
 
     add_ledger(commands)
     add_check(commands)
+
+    agreeing = commands.add_parser("agree", help="the emulator against the GPU at hand and Nsight Compute")
+    add_results(agreeing)
+    agreeing.add_argument("--launch-only", action="store_true", help="launch the kernels and no more (for ncu)")
+    agreeing.set_defaults(run=agree)
     options = parser.parse_args(arguments)
     return options.run(options)
 
@@ -53,6 +59,20 @@ def list_probes(options: argparse.Namespace) -> int:
 def redraw(options: argparse.Namespace) -> int:
     for picture in plots.redraw(options.out, options.probe):
         print(picture)
+    return 0
+
+
+def agree(options: argparse.Namespace) -> int:
+    device = choose_device("gpu")
+    if options.launch_only:
+        agreement.launch_all(device)
+        return 0
+    path = options.out / device.slug / "emulator_agreement.jsonl"
+    record.prepare(path)
+    found = agreement.compare(device)
+    record.append(path, found)
+    agreement.write_table(found, path.with_suffix(".md"))
+    print(f"{agreement.as_markdown(found)}\n\nrecord   {path}\ntable    {path.with_suffix('.md')}")
     return 0
 
 

@@ -46,7 +46,7 @@ def build(kernel: Kernel, arch: Arch) -> Build:
         ptx=entry["ptx"],
         cubin=base64.b64decode(entry["cubin"]),
         entry=kernel.name,
-        ledger=ledger.read(kernel, arch, entry["log"], entry["mix"]),
+        ledger=ledger.read(kernel, arch, entry["ptx"], entry["log"], entry["mix"]),
     )
 
 

@@ -11,6 +11,7 @@ import os
 import tempfile
 from functools import cache
 from importlib import metadata
+from inspect import iscode, ismodule
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -67,10 +68,31 @@ def _fingerprint(value, seen=()):
         yield value if isinstance(value, (int, float, str, bytes, tuple, bool, type(None))) else str(value)
     elif function not in seen:
         code = function.__code__
-        yield code.co_filename, code.co_firstlineno, code.co_code, code.co_names
-        yield [constant for constant in code.co_consts if not hasattr(constant, "co_code")]
+        yield code.co_filename, code.co_firstlineno
+        yield from _code(code)
+        yield function.__defaults__, function.__kwdefaults__
         for cell in function.__closure__ or ():
             yield from _fingerprint(cell.cell_contents, (*seen, function))
-        for name in code.co_names:
-            if name in function.__globals__:
-                yield from _fingerprint(function.__globals__[name], (*seen, function))
+        names = _names(code)
+        for name in sorted(names & function.__globals__.keys()):
+            reached = function.__globals__[name]
+            members = (
+                [vars(reached)[member] for member in sorted(names & vars(reached).keys())] if ismodule(reached) else []
+            )
+            for found in (reached, *members):
+                yield from _fingerprint(found, (*seen, function))
+
+
+def _code(code):
+    """Instructions and constants of a code object and of those nested in it."""
+    yield code.co_code, code.co_names
+    for constant in code.co_consts:
+        if iscode(constant):
+            yield from _code(constant)
+        else:
+            yield constant
+
+
+def _names(code) -> set[str]:
+    """The global and attribute names that a code object mentions, or one nested in it."""
+    return {*code.co_names}.union(*(_names(constant) for constant in code.co_consts if iscode(constant)))

@@ -28,7 +28,7 @@ class Ledger:
         return asdict(self)
 
 
-def read(kernel: Kernel, arch: Arch, log: str, mix: dict[str, int] | None) -> Ledger:
+def read(kernel: Kernel, arch: Arch, ptx: str, log: str, mix: dict[str, int] | None) -> Ledger:
     """The ledger of a build, from nvJitLink's log and the kernel's own layout."""
     numbers = {
         name: int(re.search(pattern, log).group(1))
@@ -40,7 +40,7 @@ def read(kernel: Kernel, arch: Arch, log: str, mix: dict[str, int] | None) -> Le
             "local": r"(\d+) bytes lmem",
         }.items()
     }
-    static_shared = _static_shared(log)
+    static_shared = _static_shared(ptx)
     resident = residency(arch, kernel.threads, numbers["registers"], static_shared + kernel.layout.bytes)
     return Ledger(
         arch=arch.name,
@@ -54,7 +54,10 @@ def read(kernel: Kernel, arch: Arch, log: str, mix: dict[str, int] | None) -> Le
     )
 
 
-def _static_shared(log: str) -> int:
-    """ptxas' own figure: the link step's adds what the system reserves (1,024 bytes on sm_90)."""
-    found = re.search(r"ptxas info\s*: Used \d+ registers.*?(\d+) bytes smem", log)
-    return int(found.group(1)) if found else 0
+def _static_shared(ptx: str) -> int:
+    """From the declarations: the linker's figure adds what the system reserves on some architectures."""
+    declared = re.findall(r"^(?!\.extern).*\.shared \.align (\d+) \.b8 \w+\[(\d+)\];", ptx, re.MULTILINE)
+    end = 0
+    for alignment, size in declared:
+        end = -(-end // int(alignment)) * int(alignment) + int(size)
+    return end

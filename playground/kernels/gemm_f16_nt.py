@@ -11,7 +11,7 @@ from numba.cuda import types
 from playground.errors import Refusal
 from playground.kernels.contract import GEMM_NT
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import Region, SharedLayout
+from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
 from playground.kernels.staging import stage_rows
 from playground.ptx import cp_async, wmma
 from playground.ptx.device_function import device_function
@@ -34,7 +34,8 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
     for multiples of 128 above 128 and otherwise 8, as in the source. pad: halves added to each row of the staged tiles,
     a multiple of 8.
     """
-    warps = warps or (16 if TM > 128 and TM % 128 == 0 else 8)
+    if warps is None:
+        warps = 16 if TM > 128 and TM % 128 == 0 else 8
     _check(TM, KS, warps, pad)
     threads = 32 * warps
     warp_columns = TM // (warps // WARP_ROWS)
@@ -82,7 +83,7 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
         cuda.syncwarp()
 
     def gemm_f16_nt(A, B, C, nt, od, id):
-        shared = shared_address(cuda.shared.array(0, uint8))
+        shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
         # blockIdx.x runs over nt: consecutive blocks read the same rows of B, and find them in L2.
         n0 = cuda.blockIdx.x * TN
         m0 = cuda.blockIdx.y * TM

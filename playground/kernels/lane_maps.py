@@ -9,7 +9,7 @@ from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import Region, SharedLayout
+from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
 from playground.ptx import wmma
 from playground.ptx.memory import (
     load_global_v4,
@@ -46,7 +46,7 @@ def lane_maps() -> Kernel:
     VALUES, IDENTITY = layout["values"].offset, layout["identity"].offset
 
     def lane_maps(values, identity, operand, accumulator, lanes):
-        shared = shared_address(cuda.shared.array(0, uint8))
+        shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
         lane = cuda.threadIdx.x
         words = cuda.local.array(4, uint32)
         load_global_v4(words, values + lane * 16)

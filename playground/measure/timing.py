@@ -1,7 +1,7 @@
 """Interleaved timing: every side in every round, each launch alone between two events and after a sweep of L2.
 
-A round launches each side once. The order turns by one place from round to round and is mirrored in every second turn,
-so that each side stands in each place, and before and behind each other side, equally often. The sweep reads four times
+A round launches each side once. The orders form a Williams design, mirrored in every second turn: each side stands in
+each place, and right behind each other side, equally often. The sweep reads four times
 the size of L2 (kernels/l2_sweep): it leaves the cache cold, and it keeps the GPU busy while the CPU enqueues what
 follows, so the events enclose the kernel and not the CPU. Nothing is dropped: every round is in the samples.
 """
@@ -30,8 +30,8 @@ def rounds_for(sides: int, wanted: int) -> int:
 
 def order(sides: int, round_number: int) -> list[int]:
     """The order of the sides in that round."""
-    turn = round_number % sides
-    places = [*range(turn, sides), *range(turn)]
+    zigzag = [-place // 2 if place % 2 == 0 else (place + 1) // 2 for place in range(sides)]
+    places = [(side + round_number) % sides for side in zigzag]
     return places[::-1] if round_number // sides % 2 else places
 
 

@@ -33,7 +33,7 @@ def redraw(results: Path, probe: str | None = None) -> list[Path]:
         if probe in (None, path.stem):
             found, warnings = records.read(path)
             print(*warnings, sep="\n", end="\n" if warnings else "", file=sys.stderr)
-            if found:
+            if found and "variants" in found[-1]:
                 pictures.append(draw(found[-1], path.with_suffix(".png")))
     if not pictures:
         raise Refusal(f"no record of {probe or 'any probe'} in {results}: nothing to draw")

@@ -58,12 +58,12 @@ def read(path: Path) -> tuple[list[dict], list[str]]:
             continue
         try:
             record = json.loads(line)
-            schema = record["schema"]
+            newer = record["schema"] > SCHEMA
         except (ValueError, KeyError, TypeError):
             warnings.append(f"{path}:{number}: not a record ({len(line):,} bytes, cut short?), skipped")
             continue
-        if schema > SCHEMA:
-            raise Refusal(f"{path}:{number}: record of schema {schema}, this version reads up to {SCHEMA}")
+        if newer:
+            raise Refusal(f"{path}:{number}: record of schema {record['schema']}, this version reads up to {SCHEMA}")
         records.append(record)
     return records, warnings
 

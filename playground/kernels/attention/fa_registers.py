@@ -11,7 +11,7 @@ from playground.kernels.attention.products import query_key, weights_value_from_
 from playground.kernels.attention.queries import keys_to_read, load_queries, position_of
 from playground.kernels.attention.softmax_registers import on_fragments
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import Region, SharedLayout
+from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
 from playground.kernels.staging import asynchronous
 from playground.ptx import wmma
 from playground.ptx.convert import pack_f16x2
@@ -48,7 +48,7 @@ def fa_registers(hd: int, TKV: int, pad: int, name: str, parameters: dict) -> Ke
     store = store_fragments(hd, O_ROW)
 
     def fa_prefill(Q, K, V, positions, O, nt, nh, nk, kv):
-        shared = shared_address(cuda.shared.array(0, uint8))
+        shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
         first = cuda.blockIdx.x * TQ
         head = cuda.blockIdx.y
         kv_head = udiv(head * nk, nh)

@@ -22,7 +22,7 @@ from playground.kernels.attention.products import (
 from playground.kernels.attention.queries import keys_to_read, load_queries
 from playground.kernels.attention.softmax_shared import serial_rows, warp_per_row
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import Region, SharedLayout
+from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
 from playground.kernels.staging import asynchronous, synchronous
 from playground.ptx import wmma
 from playground.ptx.convert import pack_f16_pair, pack_f16x2
@@ -83,7 +83,7 @@ def fa_shared(hd, TKV, pad, s_pad, softmax, pv, staging, name, parameters) -> Ke
     OUTPUTS, OUTPUT_WIDTH = output.shape
 
     def fa_prefill(Q, K, V, positions, O, nt, nh, nk, kv):
-        shared = shared_address(cuda.shared.array(0, uint8))
+        shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
         first = cuda.blockIdx.x * TQ
         head = cuda.blockIdx.y
         kv_head = udiv(head * nk, nh)

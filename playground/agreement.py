@@ -1,0 +1,150 @@
+"""Does the emulator say what the GPU does?  Outputs compared element by element, counts with Nsight Compute's.
+
+Every kernel of the probes runs on both with the same inputs. Needs a GPU, and for the counts `ncu` on the path.
+"""
+
+import csv
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from playground.compiler.build import build
+from playground.emulator.runner import EmulatedWorkspace
+from playground.errors import Refusal
+from playground.kernels import Kernel, fa_prefill, gemm_f16_nt
+from playground.measure.inputs import random_inputs
+from playground.report import environment
+
+SEED = 20261129
+ROWS = {"softmax": "rows", "pv": "wmma"}
+
+KERNELS = (
+    gemm_f16_nt(TM=64),
+    gemm_f16_nt(TM=128),
+    gemm_f16_nt(TM=128, pad=8),
+    gemm_f16_nt(TM=128, KS=64),
+    gemm_f16_nt(TM=256, warps=16),
+    gemm_f16_nt(TM=256, warps=8),
+    fa_prefill(softmax="serial", pv="scalar"),
+    fa_prefill(softmax="serial", pv="wmma"),
+    fa_prefill(**ROWS),
+    fa_prefill(**ROWS, pad=8),
+    fa_prefill(**ROWS, pad=8, TKV=32, s_pad=4),
+    fa_prefill(softmax="registers", TKV=32, pad=8),
+)
+
+METRICS = {
+    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "hmma": "smsp__inst_executed_pipe_tensor_op_hmma.sum",
+    "inst_executed": "smsp__inst_executed.sum",
+}
+"""Our name of a count -> Nsight Compute's."""
+
+FLOP_PER_HMMA = 16 * 8 * 16 * 2
+
+
+def compare(device) -> dict:
+    """Per kernel: the largest difference of outputs in units in the last place, and both sides' counts.
+
+    A unit in the last place is that of the largest value of the output, which sums of random products share.
+    """
+    profiled = profile()
+    kernels = []
+    for position, kernel in enumerate(KERNELS):
+        inputs, built = _inputs(kernel), build(kernel, device.arch)
+        emulated = EmulatedWorkspace(kernel.contract, inputs).run(built)
+        ours, theirs = (next(iter(outcome.outputs.values())) for outcome in (emulated, _run(device, kernel)))
+        unit = np.spacing(np.abs(theirs).max())
+        kernels.append(
+            {
+                "label": str(kernel),
+                "dims": dict(kernel.contract.emulated[-1]),
+                "max_ulp": float(np.abs(ours.astype(np.float64) - theirs).max() / unit),
+                "emulator": _counted(emulated.counts),
+                "ncu": profiled[position] if profiled else None,
+            }
+        )
+    gpu = {"name": device.name, "arch": device.arch.name}
+    return {"gpu": gpu, **environment.commit(), "versions": environment.versions(), "kernels": kernels}
+
+
+def launch_all(device) -> None:
+    """Launch every kernel once, in order: what `profile` runs under ncu."""
+    for kernel in KERNELS:
+        _run(device, kernel)
+
+
+def profile() -> list[dict[str, int]] | None:
+    """Nsight Compute's counts of every kernel, in order; None without ncu."""
+    ncu = shutil.which("ncu")
+    if ncu is None:
+        return None
+    metrics = ",".join(METRICS.values())
+    command = [ncu, "--clock-control", "none", "--csv", "--metrics", metrics]
+    command += [sys.executable, "-m", "playground", "agree", "--launch-only"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
+    if done.returncode or not lines:
+        raise Refusal(f"ncu failed ({done.returncode}): {' '.join((done.stderr + done.stdout).split())[-300:]}")
+    return _by_launch(list(csv.DictReader(lines)))
+
+
+def as_markdown(found: dict) -> str:
+    """The comparison as a table: emulator / Nsight Compute, and their ratio where they differ."""
+    columns = ["kernel", "max ULP", *METRICS]
+    lines = [columns, ["---"] * len(columns)]
+    for kernel in found["kernels"]:
+        cells = [_cell(kernel["emulator"][name], kernel["ncu"] and kernel["ncu"][name]) for name in METRICS]
+        lines.append([f"`{kernel['label']}`", f"{kernel['max_ulp']:.2g}", *cells])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def write_table(found: dict, path: Path) -> None:
+    """The Markdown table with its head, to `path`."""
+    gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
+    head = f"# The emulator against the {gpu}\n\nEmulator / Nsight Compute. Commit {commit}.\n\n"
+    try:
+        path.write_text(f"{head}{as_markdown(found)}\n")
+    except OSError as error:
+        raise Refusal(f"cannot write {path}: {error.strerror}") from error
+
+
+def _inputs(kernel: Kernel) -> dict[str, np.ndarray]:
+    return random_inputs(kernel.contract, kernel.contract.emulated[-1], SEED)
+
+
+def _run(device, kernel: Kernel):
+    from playground.gpu.workspace import Workspace
+
+    with Workspace(device, kernel.contract, _inputs(kernel)) as workspace:
+        return workspace.run(build(kernel, device.arch))
+
+
+def _counted(counts) -> dict[str, int]:
+    found = {name: counts.get(name, 0) for name in METRICS}
+    found["global_load_sectors"] += counts.get("global_cp_async_sectors", 0)  # Nsight Compute counts both as loads
+    found["hmma"] = counts["mma_flop"] // FLOP_PER_HMMA
+    return found
+
+
+def _by_launch(rows: list[dict[str, str]]) -> list[dict[str, int]]:
+    ours = {theirs: name for name, theirs in METRICS.items()}
+    launches: dict[int, dict[str, int]] = {}
+    for row in rows:
+        value = int(float(row["Metric Value"].replace(",", "")))
+        launches.setdefault(int(row["ID"]), {})[ours[row["Metric Name"]]] = value
+    return [launches[number] for number in sorted(launches)]
+
+
+def _cell(ours: int, theirs: int | None) -> str:
+    if theirs is None:
+        return f"{ours:,} / –"
+    if ours == theirs:
+        return f"{ours:,} ="
+    return f"{ours:,} / {theirs:,}" + (f" ({theirs / ours:.3f})" if ours else "")

@@ -1,0 +1,36 @@
+"""The shapes of Qwen2.5-7B."""
+
+from collections import Counter
+
+from playground.shapes import QWEN25_7B, QWEN25_7B_PREFILL, gemm
+
+
+def test_a_layer_has_seven_gemms_in_four_shapes():
+    """Issue 2: od×id over 2048 tokens."""
+    counted = Counter()
+    for shape in QWEN25_7B_PREFILL:
+        assert shape.dims["nt"] == 2048
+        counted[shape.dims["od"], shape.dims["id"]] += len(shape.roles)
+    assert counted == {(3584, 3584): 2, (512, 3584): 2, (18944, 3584): 2, (3584, 18944): 1}
+
+
+def test_the_roles_are_the_layers_passes():
+    roles = [role for shape in QWEN25_7B_PREFILL for role in shape.roles]
+    assert sorted(roles) == ["down", "gate", "k", "o", "q", "up", "v"]
+
+
+def test_the_heads_make_up_the_hidden_size():
+    assert QWEN25_7B.heads * QWEN25_7B.head_dim == QWEN25_7B.hidden == 3584
+
+
+def test_all_gemms_of_a_prefill_take_27_tflop():
+    """2 · 2048 tokens · 233,046,016 weights of a layer's GEMMs · 28 layers."""
+    weights = 2 * 3584 * 3584 + 2 * 512 * 3584 + 3 * 18944 * 3584
+    layer = sum(len(s.roles) * 2 * s.dims["nt"] * s.dims["od"] * s.dims["id"] for s in QWEN25_7B_PREFILL)
+    assert weights == 233_046_016
+    assert QWEN25_7B.layers * layer == 2 * 2048 * weights * 28
+
+
+def test_a_shape_reads_as_its_lengths_and_roles():
+    assert str(gemm(2048, 512, 3584, "k", "v")) == "2048×512×3584 (k, v)"
+    assert str(gemm(1, 2, 8)) == "1×2×8"
