@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from playground.errors import Refusal
@@ -38,12 +38,17 @@ def refusing(main):
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """The options of a run, the same for a module and for `python -m playground run`."""
-    parser.add_argument("--on", choices=("auto", "gpu", "emulator"), default="auto", help="auto: the GPU if any")
+    add_record_options(parser)
     parser.add_argument("--quick", action="store_true", help="a quarter of the rounds")
     parser.add_argument(
         "--shape", action="append", metavar="NTxODxID", help="instead of the probe's shapes; repeatable"
     )
     parser.add_argument("--seed", type=int, help="of the inputs, to repeat a run (default: fresh)")
+
+
+def add_record_options(parser: argparse.ArgumentParser) -> None:
+    """The options of everything that ends in a record: where it runs, and what becomes of the record."""
+    parser.add_argument("--on", choices=("auto", "gpu", "emulator"), default="auto", help="auto: the GPU if any")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument("--json", action="store_true", help="print the record, and nothing else, on standard output")
     parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
@@ -61,8 +66,24 @@ def run_module(probe: Probe, arguments: Sequence[str] | None = None) -> int:
 
 def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
     """Run a probe as the options say; the exit status."""
-    from playground.report import narrator, plots, record
+    from playground.report.narrator import Narrator
     from playground.walk import QUICK_ROUNDS, ROUNDS, Options, gates_held, walk
+
+    shapes = [parse_shape(text, probe.baseline.contract) for text in options.shape or ()]
+    rounds = QUICK_ROUNDS if options.quick else ROUNDS
+
+    def make(device, out):
+        return walk(name, probe, Options(device, rounds, shapes or None, options.seed), Narrator(out))
+
+    return run_recorded(name, options, make, gates_held)
+
+
+def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: Callable[[dict], bool]) -> int:
+    """Make a record, keep it and draw it, as the options say; the exit status.
+
+    make: `make(device, console)`, device None without a GPU, returns the record. held: whether its gates did.
+    """
+    from playground.report import narrator, plots, record
 
     if options.plot_only:
         for picture in plots.redraw(options.out, name):
@@ -70,17 +91,15 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
         return 0
     device = choose_device(options.on)
     path = options.out / (device.slug if device else "emulator") / f"{name}.jsonl"
-    shapes = [parse_shape(text, probe.baseline.contract) for text in options.shape] if options.shape else None
     record.prepare(path)
     out = narrator.console(quiet=options.json)
-    rounds = QUICK_ROUNDS if options.quick else ROUNDS
-    result = walk(name, probe, Options(device, rounds, shapes, options.seed), narrator.Narrator(out))
+    result = make(device, out)
     record.append(path, result)
     picture = plots.draw(result, path.with_suffix(".png"))
     if options.json:
         print(record.dumps(result))
     out.print(f"\nrecord   {path}\npicture  {picture}")
-    return 0 if gates_held(result) else GATE_FAILED
+    return 0 if held(result) else GATE_FAILED
 
 
 def choose_device(on: str):

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from playground.errors import Refusal
 from playground.kernels import Kernel
@@ -47,18 +47,19 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Probe:
-    """A baseline and one or more candidates, compared on `shapes`. The first candidate is the source's own variant.
+    """A baseline and one or more candidates, compared on `shapes`.
 
-    bar: the least gain that lands a candidate. predictions: stated before measuring, one per GPU.
+    claim: what the source measured for the first candidate. share: of the whole prefill, for the verdict on the wall.
+    predictions: stated before measuring, for the first candidate, one per GPU. bar: the least gain that lands one.
     """
 
     question: str
     baseline: Kernel
     candidates: Sequence[Kernel]
     shapes: Sequence[Shape]
-    claim: Claim
-    share: Share
-    predictions: Sequence[Prediction] = field(default=())
+    claim: Claim | None = None
+    share: Share | None = None
+    predictions: Sequence[Prediction] = ()
     bar: float = BAR
 
     def __post_init__(self):

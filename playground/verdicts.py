@@ -23,7 +23,7 @@ def judge(probe: Probe, shapes: list[dict], gpu: str) -> dict:
         verdicts[str(candidate)] = {
             **judged.as_record(),
             "prediction": _check_prediction(probe.predictions, gpu, judged) if position == 0 else None,
-            "wall": verdict.judge(*total, bar=probe.bar, share=probe.share.fraction).as_record(),
+            "wall": probe.share and verdict.judge(*total, bar=probe.bar, share=probe.share.fraction).as_record(),
             "per_shape": [_judge_shape(shape, sides, probe.bar).as_record() for shape in shapes],
         }
     return verdicts

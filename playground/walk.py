@@ -47,13 +47,13 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": name,
         "question": probe.question,
-        "claim": vars(probe.claim),
+        "claim": probe.claim and vars(probe.claim),
         "predictions": [vars(prediction) for prediction in probe.predictions],
         "bar": probe.bar,
-        "share": vars(probe.share),
+        "share": probe.share and vars(probe.share),
         **environment.commit(),
         "versions": environment.versions() | {"cuda": build(probe.baseline, next(iter(archs.values()))).toolkit},
-        "gpu": _describe(options.device),
+        "gpu": describe(options.device),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
         "emulated": [],
@@ -174,11 +174,12 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
     device = options.device
     sides = {label: workspace.launcher(Program(build, device)) for label, build in builds.items()}
     sides[CONTROL] = workspace.launcher(Program(builds[str(probe.baseline)], device))
-    gates = {}
+    (result,) = probe.baseline.contract.outputs
+    rounded, gates = expected[result.name].rounded_to_f16(), {}
     for name, (launch, output) in peers(workspace).items():
         launch()
         device.synchronize()
-        gates[name] = parity.check(Outcome({"C": output()}), {"C": expected["C"].rounded_to_f16()})
+        gates[name] = parity.check(Outcome({result.name: output()}), {result.name: rounded})
         if gates[name].passed:
             sides[name] = launch
     narrator.parity(shape, gates)
@@ -194,7 +195,8 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
     }
 
 
-def _describe(device) -> dict | None:
+def describe(device) -> dict | None:
+    """The GPU as it goes into a record; None without one."""
     if device is None:
         return None
     return {

@@ -38,8 +38,7 @@ def build(kernel: Kernel, arch: Arch) -> Build:
     digest = cache.key(kernel.function, str(kernel), kernel.threads, kernel.layout.bytes, arch)
     entry = cache.load(digest)
     if entry is None:
-        entry = _compile(kernel, arch)
-        cache.store(digest, entry)
+        entry = cache.store(digest, _compile(kernel, arch))
     return Build(
         kernel=kernel,
         arch=arch,

@@ -26,6 +26,7 @@ class Program:
     def launcher(self, addresses: list[int], dims: dict[str, int]):
         """A function that enqueues one launch on the device's stream; arguments are packed here, once."""
         contract, kernel = self.kernel.contract, self.kernel
+        kernel.check_addresses(addresses)
         pointers, keep = pack(addresses, [dims[name] for name in contract.dimensions])
         grid, block = kernel.grid(**dims), (kernel.threads, 1, 1)
         arguments = ctypes.addressof(pointers)

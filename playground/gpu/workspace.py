@@ -10,10 +10,13 @@ from playground.runner import Outcome
 
 
 class Workspace:
-    """Inputs uploaded once, outputs poisoned before every run. `with` frees the memory at the end."""
+    """Inputs uploaded once, outputs poisoned before every run. `with` frees the memory at the end.
+
+    An output that is updated in place gets the values it had at first before every run.
+    """
 
     def __init__(self, device: Device, contract: Contract, inputs: dict[str, np.ndarray]):
-        self.device, self.contract = device, contract
+        self.device, self.contract, self.inputs = device, contract, inputs
         self.dims = contract.dimensions_of(inputs)
         self.buffers: dict[str, Buffer] = {}
         for tensor in contract.tensors:
@@ -33,10 +36,12 @@ class Workspace:
         return program.launcher([buffer.address for buffer in self.buffers.values()], self.dims)
 
     def run(self, build: Build) -> Outcome:
-        """Poison the outputs, launch once, and bring everything back."""
+        """Poison (or restore) the outputs, launch once, and bring everything back."""
         outputs = {tensor.name: self.buffers[tensor.name] for tensor in self.contract.outputs}
-        for buffer in outputs.values():
+        for name, buffer in outputs.items():
             buffer.poison()
+            if name in self.inputs:
+                buffer.upload(self.inputs[name])
         self.launcher(Program(build, self.device))()
         return Outcome(
             outputs={name: buffer.download() for name, buffer in outputs.items()},

@@ -14,12 +14,16 @@ from playground.errors import Refusal
 
 @dataclass(frozen=True)
 class Tensor:
-    """A C-contiguous array argument; `shape` holds names of dimensions and fixed lengths. Numba sees its address."""
+    """A C-contiguous array argument; `shape` holds names of dimensions and fixed lengths. Numba sees its address.
+
+    written: an output. updated: an output that is an input too, of which a kernel may leave parts as they are.
+    """
 
     name: str
     dtype: str
     shape: tuple[str | int, ...]
     written: bool = False
+    updated: bool = False
 
 
 @dataclass(frozen=True)
@@ -28,19 +32,23 @@ class Contract:
 
     emulated: small dimensions to emulate, first ragged ones, last whole tiles, on which counts are compared.
     complaint: what is wrong with dimensions, or None. complaint_about_values: the same for input arrays.
+    rate: what its speed is told in, "TFLOP/s" or "GB/s". traffic: bytes read and written at the least, from the
+    dimensions, where that is not every tensor once.
     """
 
     name: str
     tensors: tuple[Tensor, ...]
     dimensions: tuple[str, ...]
-    flop: Callable[..., int]
+    flop: Callable[..., int] = lambda **dims: 0
     emulated: tuple[Mapping[str, int], ...] = ()
     complaint: Callable[..., str | None] = lambda **dims: None
     complaint_about_values: Callable[[Mapping[str, np.ndarray]], str | None] = lambda inputs: None
+    rate: str = "TFLOP/s"
+    traffic: Callable[..., int] | None = None
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        return tuple(tensor for tensor in self.tensors if not tensor.written)
+        return tuple(tensor for tensor in self.tensors if not tensor.written or tensor.updated)
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
@@ -51,6 +59,12 @@ class Contract:
 
     def bytes_of(self, tensor: Tensor, dims: Mapping[str, int]) -> int:
         return math.prod(self.shape_of(tensor, dims)) * np.dtype(tensor.dtype).itemsize
+
+    def work(self, dims: Mapping[str, int]) -> dict:
+        """The work that a launch on these dimensions has to do, as it goes into a record, with the unit of its rate."""
+        every_tensor_once = sum(self.bytes_of(tensor, dims) for tensor in self.tensors)
+        moved = self.traffic(**dims) if self.traffic else every_tensor_once
+        return {"flop": self.flop(**dims), "bytes": moved, "unit": self.rate}
 
     def check_dimensions(self, dims: Mapping[str, int]) -> None:
         """Refuse dimensions that are empty, too long for int32, or not what the contract needs."""

@@ -12,8 +12,8 @@ from playground.errors import Refusal
 from playground.kernels.contract import GEMM_NT
 from playground.kernels.kernel import Kernel
 from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
-from playground.kernels.staging import stage_rows
-from playground.ptx import cp_async, wmma
+from playground.kernels.staging import STAGING
+from playground.ptx import wmma
 from playground.ptx.device_function import device_function
 from playground.ptx.integer import udiv
 from playground.ptx.memory import load_shared_f32, shared_address, store_global_f32
@@ -27,16 +27,16 @@ REGISTERS = wmma.REGISTERS
 float32, uint8, uint32 = types.float32, types.uint8, types.uint32
 
 
-def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int = 0) -> Kernel:
+def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int = 0, staging: str = "async") -> Kernel:
     """A kernel for C[nt, od] f32 = A[nt, id] f16 · B[od, id]ᵀ f16; id % 8 == 0, tails in all three masked.
 
     TM: columns of C per block, a multiple of 64. KS: elements of id per step, a multiple of 32. warps: if not given, 16
     for multiples of 128 above 128 and otherwise 8, as in the source. pad: halves added to each row of the staged tiles,
-    a multiple of 8.
+    a multiple of 8. staging: "async" (cp.async) or "sync" (loads and stores, for architectures before sm_80).
     """
     if warps is None:
         warps = 16 if TM > 128 and TM % 128 == 0 else 8
-    _check(TM, KS, warps, pad)
+    _check(TM, KS, warps, pad, staging)
     threads = 32 * warps
     warp_columns = TM // (warps // WARP_ROWS)
     warp_rows = TN // WARP_ROWS
@@ -53,8 +53,8 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
     WARP_TILE = layout["C"].strides[0]
     stride = KS + pad
 
-    stage_a = stage_rows(TN, KS, ROW, threads)
-    stage_b = stage_rows(TM, KS, ROW, threads)
+    copies_a, copies_b = (STAGING[staging](rows, KS, ROW, threads) for rows in (TN, TM))
+    stage_a, stage_b, commit, wait = copies_a.stage, copies_b.stage, copies_a.commit, copies_a.wait_0
 
     @device_function
     def multiply(As, Bs, fa, fb, fc):
@@ -102,16 +102,16 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
 
         stage_a(shared + A_OFFSET, A, n0, nt, 0, id)
         stage_b(shared + B_OFFSET, B, m0, od, 0, id)
-        cp_async.commit()
+        commit()
         steps = udiv(id + KS - 1, KS)
         for step in range(steps):
             buffer = step & 1
-            cp_async.wait_group(0)
+            wait()
             cuda.syncthreads()
             if step + 1 < steps:
                 stage_a(shared + A_OFFSET + (buffer ^ 1) * A_BUFFER, A, n0, nt, (step + 1) * KS, id)
                 stage_b(shared + B_OFFSET + (buffer ^ 1) * B_BUFFER, B, m0, od, (step + 1) * KS, id)
-                cp_async.commit()
+                commit()
             multiply(As + buffer * A_BUFFER, Bs + buffer * B_BUFFER, fa, fb, fc)
 
         scratch = shared + C_OFFSET + warp * WARP_TILE
@@ -123,22 +123,24 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
 
     return Kernel(
         name="gemm_f16_nt",
-        parameters={"TM": TM, "KS": KS, "warps": warps, "pad": pad},
+        parameters={"TM": TM, "KS": KS, "warps": warps, "pad": pad, "staging": staging},
         contract=GEMM_NT,
         function=gemm_f16_nt,
         threads=threads,
         grid=lambda nt, od, id: (-(-nt // TN), -(-od // TM), 1),
         layout=layout,
-        minimum_cc=(8, 0),
+        minimum_cc=(8, 0) if staging == "async" else (7, 5),
     )
 
 
-def _check(TM, KS, warps, pad):
+def _check(TM, KS, warps, pad, staging):
     columns = WARP_ROWS * TM // warps if warps else 0
     if TM < 64 or TM % 64:
         raise Refusal(f"gemm_f16_nt: TM = {TM} is not a positive multiple of 64")
     if KS < 32 or KS % 32:
         raise Refusal(f"gemm_f16_nt: KS = {KS} is not a positive multiple of 32")
+    if staging not in STAGING:
+        raise Refusal(f"gemm_f16_nt: staging = {staging!r} is not one of {', '.join(STAGING)}")
     if pad < 0 or pad % 8:
         raise Refusal(f"gemm_f16_nt: pad = {pad} is not a multiple of 8 halves (16 bytes, what cp.async aligns to)")
     if warps < 2 or warps % 2 or warps > 32 or TM % (warps // WARP_ROWS * FRAGMENT):

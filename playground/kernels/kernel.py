@@ -1,8 +1,11 @@
 """Kernel: the immutable description of one specialisation, before any compiler or device."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from playground.errors import Refusal
 from playground.kernels.contract import Contract
 from playground.kernels.layout import SharedLayout
 
@@ -13,6 +16,7 @@ class Kernel:
 
     function: takes the address of each tensor (int64), then each dimension (int32), in the contract's order.
     grid: from the dimensions to (x, y, z). layout: the dynamic shared memory. minimum_cc: what its instructions need.
+    alignment: bytes that the addresses of its tensors must be multiples of, where it accesses vectors.
     """
 
     name: str
@@ -23,6 +27,14 @@ class Kernel:
     grid: Callable[..., tuple[int, int, int]]
     layout: SharedLayout
     minimum_cc: tuple[int, int]
+    alignment: int = 1
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.parameters.items())})"
+
+    def check_addresses(self, addresses: Sequence[int]) -> None:
+        """Refuse a tensor that lies where its elements, or the vectors that this kernel takes them in, cannot."""
+        for tensor, address in zip(self.contract.tensors, addresses):
+            needed = max(self.alignment, np.dtype(tensor.dtype).itemsize)
+            if address % needed:
+                raise Refusal(f"{self}: {tensor.name} is at {address:#x}, which is not a multiple of {needed} bytes")

@@ -19,7 +19,7 @@ from playground.ptx.memory import (
     store_shared_v4,
 )
 
-SIZE = 16
+SIZE, LANES = 16, 32
 HALF, WORD = 2, 4
 REGISTERS = wmma.REGISTERS
 ROW = SIZE * HALF
@@ -31,12 +31,11 @@ LANE_MAPS = Contract(
     tensors=(
         Tensor("values", "float16", (SIZE, SIZE)),
         Tensor("identity", "float16", (SIZE, SIZE)),
-        Tensor("operand", "uint32", ("lanes", REGISTERS), written=True),
-        Tensor("accumulator", "float32", ("lanes", REGISTERS), written=True),
+        Tensor("operand", "uint32", (LANES, REGISTERS), written=True),
+        Tensor("accumulator", "float32", (LANES, REGISTERS), written=True),
     ),
-    dimensions=("lanes",),
-    flop=lambda lanes: 2 * SIZE**3,
-    complaint=lambda lanes: None if lanes == 32 else f"lanes = {lanes}: a warp has 32",
+    dimensions=(),
+    flop=lambda: 2 * SIZE**3,
 )
 
 
@@ -45,7 +44,7 @@ def lane_maps() -> Kernel:
     layout = SharedLayout(Region("values", (SIZE, SIZE), HALF), Region("identity", (SIZE, SIZE), HALF))
     VALUES, IDENTITY = layout["values"].offset, layout["identity"].offset
 
-    def lane_maps(values, identity, operand, accumulator, lanes):
+    def lane_maps(values, identity, operand, accumulator):
         shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
         lane = cuda.threadIdx.x
         words = cuda.local.array(4, uint32)
@@ -72,8 +71,8 @@ def lane_maps() -> Kernel:
         parameters={},
         contract=LANE_MAPS,
         function=lane_maps,
-        threads=32,
-        grid=lambda lanes: (1, 1, 1),
+        threads=LANES,
+        grid=lambda: (1, 1, 1),
         layout=layout,
         minimum_cc=(7, 5),
     )

@@ -1,4 +1,4 @@
-"""Staging: the block copies a tile of rows from global to shared memory with cp.async, 16 bytes per thread and turn."""
+"""Staging: the block copies a tile of rows from global to shared memory, 16 bytes per thread and turn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,6 +35,9 @@ def synchronous(rows: int, columns: int, row_bytes: int, threads: int) -> Stagin
     return Staging(stage_rows(rows, columns, row_bytes, threads, copy_16), _nothing, _nothing, _nothing)
 
 
+STAGING = {"async": asynchronous, "sync": synchronous}
+
+
 @device_function
 def _wait_1():
     cp_async.wait_group(1)
@@ -61,7 +64,7 @@ def copy_16(destination, source, source_bytes):
     store_shared_v4(destination, words)
 
 
-def stage_rows(rows: int, columns: int, row_bytes: int, threads: int, copy=cp_async.copy_16):
+def stage_rows(rows: int, columns: int, row_bytes: int, threads: int, copy):
     """A device function: `stage(tile, matrix, first_row, matrix_rows, first_column, matrix_columns)`.
 
     Starts the copies of a rows × columns tile of f16 from a row-major matrix into `tile` (shared window), whose rows

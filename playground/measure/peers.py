@@ -1,32 +1,94 @@
 """Library kernels timed beside ours, if torch is installed with CUDA: each a function that enqueues one call."""
 
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
+import numpy as np
+
 from playground.gpu.workspace import Workspace
 
+ATTENTION_BACKENDS = {"SDPA flash, f16 out": "FLASH_ATTENTION", "SDPA cuDNN, f16 out": "CUDNN_ATTENTION"}
 
-def peers(workspace: Workspace) -> dict[str, tuple[Callable[[], None], Callable]]:
-    """Name -> (launch, output) for the workspace's contract; `output()` brings the peer's result back as an array."""
+Peer = tuple[Callable[[], None], Callable[[], np.ndarray]]
+"""(launch, output): `output()` brings back what the launches before it wrote, in the shape of the contract's output."""
+
+
+def peers(workspace: Workspace) -> dict[str, Peer]:
+    """Name -> peer, for the workspace's contract and inputs; none where the library cannot do the same."""
     try:
         import torch
     except ImportError:
         return {}
     if not torch.cuda.is_available():
         return {}
-    return {"gemm_nt": _gemm_nt}.get(workspace.contract.name, lambda *_: {})(workspace, torch)
+    made = {"gemm_nt": _gemm_nt, "attention_hd64": _attention, "attention_hd128": _attention}
+    return made.get(workspace.contract.name, lambda *_: {})(workspace, torch)
 
 
-def _gemm_nt(workspace, torch):
+def _gemm_nt(workspace, torch) -> dict[str, Peer]:
     A, B = (_tensor(workspace.buffers[name], torch) for name in "AB")
     C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
-    stream = torch.cuda.ExternalStream(int(workspace.device.stream))
+    stream = _stream(workspace, torch)
 
     def launch():
         with torch.cuda.stream(stream):
             torch.mm(A, B.T, out=C)
 
     return {"cuBLAS, f16 out": (launch, lambda: C.cpu().numpy())}
+
+
+def _attention(workspace, torch) -> dict[str, Peer]:
+    """SDPA's fused backends, on the same K and V; Q is rounded to f16 beforehand, as our kernels do on the way in.
+
+    SDPA's causal mask starts at position 0: no peer for a cache with earlier tokens, or for other positions.
+    """
+    positions = workspace.buffers["positions"].download()
+    if workspace.dims["kv"] != len(positions) or not np.array_equal(positions, np.arange(len(positions))):
+        return {}
+    Q, K, V = (_tensor(workspace.buffers[name], torch) for name in "QKV")
+    stream = _stream(workspace, torch)
+    with torch.cuda.stream(stream):
+        operands = tuple(_heads_first(tensor) for tensor in (Q.half(), K, V))
+    found = {}
+    for name, backend in ATTENTION_BACKENDS.items():
+        try:
+            found[name] = _captured(backend, operands, stream, torch)
+        except RuntimeError as error:  # a backend that this GPU or this build of torch does not have
+            print(f"not timed beside: {name}: {' '.join(str(error).split())}", file=sys.stderr)
+    return found
+
+
+def _captured(backend: str, operands, stream, torch) -> Peer:
+    """One SDPA call as a CUDA graph: its CPU time, longer than a short kernel, stays outside of the events."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention
+
+    def attend():
+        with sdpa_kernel(getattr(SDPBackend, backend)):
+            return scaled_dot_product_attention(*operands, is_causal=True, enable_gqa=True)
+
+    with torch.cuda.stream(stream):
+        attend()  # plans and workspaces are made here, which a capture could not
+    stream.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        O = attend()
+
+    def launch(_alive=operands):
+        with torch.cuda.stream(stream):
+            graph.replay()
+
+    return launch, lambda: O[0].transpose(0, 1).cpu().numpy()
+
+
+def _heads_first(tensor):
+    """A [tokens, heads, hd] tensor as SDPA wants it, [1, heads, tokens, hd]: a view."""
+    return tensor.transpose(0, 1).unsqueeze(0)
+
+
+def _stream(workspace, torch):
+    return torch.cuda.ExternalStream(int(workspace.device.stream))
 
 
 def _tensor(buffer, torch):

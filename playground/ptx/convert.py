@@ -1,4 +1,4 @@
-"""Conversions between f32 and f16. PTX ISA, "Data Movement and Conversion Instructions: cvt".
+"""Conversions between f32 and f16, and to whole numbers. PTX ISA, "Data Movement and Conversion Instructions: cvt".
 
 Halves travel as bits: two in a uint32 (the lower one first in memory), one in a uint16.
 """
@@ -24,6 +24,11 @@ def to_f16(value: float32) -> uint16:
 @instruction("cvt.f32.f16 {result}, {half};", touches_memory=False)
 def from_f16(half: uint16) -> float32:
     """Exact. PTX ISA: cvt."""
+
+
+@instruction("cvt.rni.f32.f32 {result}, {value};", touches_memory=False)
+def round_to_whole(value: float32) -> float32:
+    """The nearest whole number, ties to even, as f32. PTX ISA: cvt."""
 
 
 @device_function

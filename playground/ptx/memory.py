@@ -79,3 +79,28 @@ def store_shared_v4(address: uint32, words: Fragment(uint32, 4, read=True)):
 @instruction("st.global.u32 [{address}], {value};")
 def store_global_u32(address: int64, value: uint32):
     """PTX ISA: st."""
+
+
+@instruction("ld.global.v4.f32 {values}, [{address}];")
+def load_global_v4_f32(values: Fragment(float32, 4, written=True), address: int64):
+    """Load four f32 from an address aligned to 16. PTX ISA: ld."""
+
+
+@instruction("st.global.v4.f32 [{address}], {values};")
+def store_global_v4_f32(address: int64, values: Fragment(float32, 4, read=True)):
+    """Store four f32 to an address aligned to 16. PTX ISA: st."""
+
+
+@instruction("st.global.v4.u32 [{address}], {words};")
+def store_global_v4(address: int64, words: Fragment(uint32, 4, read=True)):
+    """Store 16 bytes to an address aligned to 16. PTX ISA: st."""
+
+
+@instruction("st.global.v2.u32 [{address}], {words};")
+def store_global_v2(address: int64, words: Fragment(uint32, 2, read=True)):
+    """Store 8 bytes to an address aligned to 8. PTX ISA: st."""
+
+
+@instruction("st.global.u16 [{address}], {value};")
+def store_global_u16(address: int64, value: uint16):
+    """PTX ISA: st."""

@@ -36,7 +36,7 @@ def rows(results: Path) -> list[Row]:
     found = []
     for name in experiments.names():
         claim = experiments.load(name).claim
-        source = f"{claim.effect:+.0%} {claim.level}, {claim.gpu}, {claim.verdict}"
+        source = f"{claim.effect:+.0%} {claim.level}, {claim.gpu}, {claim.verdict}" if claim else ""
         measured = [row for path in sorted(results.glob(f"*/{name}.jsonl")) for row in _measured(path, name, source)]
         found += measured or [Row(name, source)]
     return found

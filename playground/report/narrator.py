@@ -62,7 +62,8 @@ class Narrator:
         self.out.print(f"  baseline    {probe.baseline}")
         for candidate in probe.candidates:
             self.out.print(f"  candidate   {candidate}")
-        self.out.print(f"  source      {probe.claim}")
+        if probe.claim:
+            self.out.print(f"  source      {probe.claim}")
         for prediction in probe.predictions:
             self.out.print(f"  prediction  {prediction}")
 
@@ -102,11 +103,12 @@ class Narrator:
             ratio, control = judged["ratio"], judged["control"]
             self.out.print(f"{label}: {judged['verdict'].upper()}: {judged['reason']}", style="bold")
             self.out.print(f"  ratio {interval(ratio)}, A/A {interval(control)}, over the sum of all shapes")
-            wall, share = judged["wall"], record["share"]
-            self.out.print(
-                f"  wall  {interval(wall['ratio'])}: {wall['verdict']}, by Amdahl with the source's share of"
-                f" {share['fraction']:.1%} ({share['source']})"
-            )
+            if judged["wall"]:
+                wall, share = judged["wall"], record["share"]
+                self.out.print(
+                    f"  wall  {interval(wall['ratio'])}: {wall['verdict']}, by Amdahl with the source's share of"
+                    f" {share['fraction']:.1%} ({share['source']})"
+                )
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
 

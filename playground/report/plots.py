@@ -1,29 +1,23 @@
-"""The picture of a probe, drawn from its record alone. Draws, never measures; the same record gives the same bytes."""
+"""The picture of a record, drawn from it alone. Draws, never measures; the same record gives the same bytes."""
 
-import io
-import os
 import sys
 from pathlib import Path
 
-import matplotlib.style
 from matplotlib.figure import Figure
 
 from playground.errors import Refusal
 from playground.report import record as records
+from playground.report.picture import lane_maps
 from playground.report.picture.header import header
 from playground.report.picture.ledger import ledger
-from playground.report.picture.page import STYLE, Page
+from playground.report.picture.page import Page, write
 from playground.report.picture.ratios import ratios
 from playground.report.picture.samples import samples
 
 
 def draw(record: dict, path: Path) -> Path:
     """Draw the picture of one record to `path`: whole or not at all."""
-    with matplotlib.style.context(STYLE, after_reset=True):  # a reader's own matplotlibrc must not move a byte
-        png = io.BytesIO()
-        figure(record).savefig(png, format="png", metadata={"Software": None})
-    _replace(path, png.getvalue())
-    return path
+    return write(path, lambda: lane_maps.figure(record) if "dumps" in record else figure(record))
 
 
 def redraw(results: Path, probe: str | None = None) -> list[Path]:
@@ -33,7 +27,7 @@ def redraw(results: Path, probe: str | None = None) -> list[Path]:
         if probe in (None, path.stem):
             found, warnings = records.read(path)
             print(*warnings, sep="\n", end="\n" if warnings else "", file=sys.stderr)
-            if found and "variants" in found[-1]:
+            if found and ("variants" in found[-1] or "dumps" in found[-1]):
                 pictures.append(draw(found[-1], path.with_suffix(".png")))
     if not pictures:
         raise Refusal(f"no record of {probe or 'any probe'} in {results}: nothing to draw")
@@ -41,7 +35,7 @@ def redraw(results: Path, probe: str | None = None) -> list[Path]:
 
 
 def figure(record: dict) -> Figure:
-    """The picture before it is a file."""
+    """The picture of a probe before it is a file."""
     page = Page()
     bottom = header(page, record, top=0.3)
     bottom = samples(page, record, bottom + 0.3)
@@ -49,15 +43,3 @@ def figure(record: dict) -> Figure:
     bottom = ledger(page, record, bottom + 0.35)
     page.cut(bottom + 0.2)
     return page.figure
-
-
-def _replace(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(content)
-        os.replace(unfinished, path)
-    except OSError as error:
-        if unfinished.exists():
-            unfinished.unlink()
-        raise Refusal(f"cannot write the picture {path}: {error.strerror}") from error

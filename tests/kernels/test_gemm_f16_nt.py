@@ -44,7 +44,7 @@ def test_the_warps_follow_the_source_if_not_given(TM, warps):
 
 
 def test_the_default_is_the_kernel_that_the_source_landed():
-    assert gemm_f16_nt().parameters == {"TM": 128, "KS": 32, "warps": 8, "pad": 0}
+    assert gemm_f16_nt().parameters == {"TM": 128, "KS": 32, "warps": 8, "pad": 0, "staging": "async"}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_grid_covers_the_output_with_nt_along_x(dims, grid):
 
 
 def test_a_kernel_is_named_by_all_its_parameters():
-    assert str(gemm_f16_nt(TM=256, warps=8, pad=8)) == "gemm_f16_nt(TM=256, KS=32, warps=8, pad=8)"
+    assert str(gemm_f16_nt(TM=256, warps=8, pad=8)) == "gemm_f16_nt(TM=256, KS=32, warps=8, pad=8, staging=async)"
 
 
 def test_two_settings_give_two_kernels_and_neither_takes_the_others_constants():

@@ -23,7 +23,7 @@ from playground.kernels.attention.queries import keys_to_read, load_queries
 from playground.kernels.attention.softmax_shared import serial_rows, warp_per_row
 from playground.kernels.kernel import Kernel
 from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
-from playground.kernels.staging import asynchronous, synchronous
+from playground.kernels.staging import STAGING
 from playground.ptx import wmma
 from playground.ptx.convert import pack_f16_pair, pack_f16x2
 from playground.ptx.device_function import device_function
@@ -71,7 +71,7 @@ def fa_shared(hd, TKV, pad, s_pad, softmax, pv, staging, name, parameters) -> Ke
     pack = pack_f16x2 if staging == "async" else pack_f16_pair
     load = load_queries(TQ, hd, ROW, THREADS, pack)
     count_keys = keys_to_read(TQ)
-    copies = (asynchronous if staging == "async" else synchronous)(TKV, hd, ROW, THREADS)
+    copies = STAGING[staging](TKV, hd, ROW, THREADS)
     stage, commit, wait_for_keys, wait_for_values = copies.stage, copies.commit, copies.wait_1, copies.wait_0
     half_keys = TKV // 2
     key_fragments = half_keys // FRAGMENT

@@ -8,12 +8,13 @@ from playground.report.picture.sides import shared_parameters
 
 def header(page: Page, record: dict, top: float) -> float:
     y = page.lines(LEFT, top, page.wrap(record["question"], RIGHT - LEFT, TITLE, "bold"), TITLE, weight="bold")
-    for facts in (_circumstances(record), _gpu_state(record), _common(record)):
+    for facts in (circumstances(record), _gpu_state(record), _common(record)):
         y = page.lines(LEFT, y, page.wrap(" · ".join(facts), RIGHT - LEFT), color=MUTED)
     return y
 
 
-def _circumstances(record: dict) -> list[str]:
+def circumstances(record: dict) -> list[str]:
+    """The GPU or that there is none, the commit, the time."""
     gpu, commit = record["gpu"], record["commit"]
     where = "no GPU"
     if gpu:

@@ -1,14 +1,20 @@
 """The page: every size is in inches, counted from its top left corner."""
 
+import io
+import os
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
+import matplotlib.style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import ScaledTranslation
+
+from playground.errors import Refusal
 
 WIDTH, DPI = 10.0, 160
 LEFT, RIGHT = 0.3, 9.7
@@ -23,8 +29,9 @@ PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 class Page:
     """A figure addressed in inches from its top left corner; its height is set last, by `cut`."""
 
-    def __init__(self):
-        self.figure = Figure(figsize=(WIDTH, WIDTH), dpi=DPI, facecolor="white")
+    def __init__(self, width: float = WIDTH):
+        self.width = width
+        self.figure = Figure(figsize=(width, width), dpi=DPI, facecolor="white")
         self.renderer = FigureCanvasAgg(self.figure).get_renderer()
         self.from_top = self.figure.dpi_scale_trans + ScaledTranslation(0, 1, self.figure.transFigure)
         self.frames = []
@@ -83,9 +90,26 @@ class Page:
         return self.renderer.get_text_width_height_descent(text, font, ismath=False)[0] / DPI
 
     def cut(self, height: float) -> None:
-        self.figure.set_size_inches(WIDTH, height)
+        self.figure.set_size_inches(self.width, height)
         for axes, x, y, width, tall in self.frames:
-            axes.set_position((x / WIDTH, 1 - (y + tall) / height, width / WIDTH, tall / height))
+            axes.set_position((x / self.width, 1 - (y + tall) / height, width / self.width, tall / height))
+
+
+def write(path: Path, compose: Callable[[], Figure]) -> Path:
+    """Write what `compose` draws as a PNG, whole or not at all; the same picture gives the same bytes."""
+    with matplotlib.style.context(STYLE, after_reset=True):  # a reader's own matplotlibrc must not move a byte
+        png = io.BytesIO()
+        compose().savefig(png, format="png", metadata={"Software": None})
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(png.getvalue())
+        os.replace(unfinished, path)
+    except OSError as error:
+        if unfinished.exists():
+            unfinished.unlink()
+        raise Refusal(f"cannot write the picture {path}: {error.strerror}") from error
+    return path
 
 
 def line_height(size: float) -> float:

@@ -80,7 +80,8 @@ def _rows(record: dict) -> list[Row]:
         verdict = "" if judged else _no_verdict(record, side)
         rows.append(Row(side.name, verdict=verdict, colour=side.colour, weight="bold", indent=0, starts_block=True))
         if position == 0:
-            rows += [*_prediction_rows(record, judged), _claim_row(record["claim"])]
+            rows += _prediction_rows(record, judged)
+            rows += [_claim_row(record["claim"])] if record["claim"] else []
         if judged:
             rows += _measured_rows(record, side, judged)
     return rows
@@ -159,20 +160,22 @@ def _measured_rows(record: dict, side: Side, judged: dict) -> list[Row]:
     if len(shapes) == 1:
         return [
             _measured_row(_shape_label(shapes[0]), side, judged, whole=True),
-            _wall_row(record["share"], side, judged),
+            *_wall_rows(record["share"], side, judged),
         ]
     launches = sum(len(shape["roles"]) for shape in shapes)
     whole = "whole layer" if all(role_names(shape) for shape in shapes) else "all shapes"
     return [
         _measured_row(f"{whole}, {launches} launches", side, judged, whole=True),
-        _wall_row(record["share"], side, judged),
+        *_wall_rows(record["share"], side, judged),
         *(_measured_row(_shape_label(shape), side, one) for shape, one in zip(shapes, judged["per_shape"])),
     ]
 
 
-def _wall_row(share: dict, side: Side, judged: dict) -> Row:
+def _wall_rows(share: dict | None, side: Side, judged: dict) -> list[Row]:
+    if not share:
+        return []
     remark = f"by Amdahl, with the source's share of {share['fraction']:.1%}"
-    return replace(_measured_row("wall", side, judged["wall"]), remark=remark)
+    return [replace(_measured_row("wall", side, judged["wall"]), remark=remark)]
 
 
 def _shape_label(shape: dict) -> str:

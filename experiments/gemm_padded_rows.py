@@ -1,0 +1,22 @@
+"""Do padded rows free the GEMM of bank conflicts, as they freed attention?  (the source padded attention only)"""
+
+from experiments import _source
+from playground import Prediction, Probe
+from playground.kernels import gemm_f16_nt
+from playground.shapes import QWEN25_7B_PREFILL
+
+probe = Probe(
+    question="What do the 4-way bank conflicts of the GEMM's 64-byte rows cost, and do padded rows make KS=64 pay?",
+    baseline=gemm_f16_nt(TM=128, KS=32),
+    candidates=[gemm_f16_nt(TM=128, KS=32, pad=8), gemm_f16_nt(TM=128, KS=64, pad=8)],
+    shapes=QWEN25_7B_PREFILL,
+    share=_source.GEMM,
+    predictions=[
+        Prediction(
+            "H200", 1.2, 2.2, "shared wavefronts fall to 0.43 of the baseline's, and next to them is the mma alone"
+        )
+    ],
+)
+
+if __name__ == "__main__":
+    probe.main()
