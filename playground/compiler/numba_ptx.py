@@ -7,7 +7,7 @@ from numba import cuda
 from numba.cuda import types
 
 
-def to_ptx(function, signature, cc: tuple[int, int], threads: int) -> str:
+def to_ptx(function, signature, cc: tuple[int, int], threads: int, fastmath: bool = False) -> str:
     """PTX of a kernel, with line information. `signature`: a tuple of Numba types. cc: compute capability."""
     with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: SimpleNamespace(compute_capability=cc)):
         # Numba asks the current device for the architecture of device functions, even where the kernel names it.
@@ -19,6 +19,7 @@ def to_ptx(function, signature, cc: tuple[int, int], threads: int) -> str:
             cc=cc,
             lineinfo=True,
             launch_bounds=(threads, 1),
+            fastmath=fastmath,
         )
     return ptx
 

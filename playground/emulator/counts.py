@@ -1,0 +1,180 @@
+"""What a profiler would count: instructions, barriers, MMAs, wavefronts, sectors, bytes; in all and by Python line."""
+
+from collections import defaultdict
+
+import numpy as np
+
+from playground.emulator.patterns import SECTOR_BYTES, Patterns
+from playground.emulator.types import is_float
+
+CLASSES = {
+    "barrier": ("bar", "barrier"),
+    "branch": ("bra", "ret", "exit", "call", "trap", "brkpt"),
+    "tensor": ("wmma", "mma", "ldmatrix", "stmatrix", "movmatrix"),
+    "warp": ("shfl", "vote", "match", "activemask", "redux", "elect"),
+    "cp_async": ("cp",),
+    "atomic": ("atom", "red"),
+    "special_function": ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh"),
+    "conversion": ("cvt",),
+    "move": ("mov", "selp", "slct", "cvta", "prmt", "isspacep"),
+    "compare": ("setp", "set"),
+    "fence": ("membar", "fence", "nanosleep"),
+}
+_CLASS_OF = {name: label for label, names in CLASSES.items() for name in names}
+
+COLUMNS = (
+    "inst_executed",
+    "thread_inst_executed",
+    "branch_divergent",
+    "shared_wavefronts",
+    "shared_wavefronts_ideal",
+    "shared_bytes",
+    "global_sectors",
+    "global_bytes",
+)
+
+
+def classify(instruction) -> str:
+    """The class that an instruction is counted in."""
+    name = instruction.name
+    if name in ("ld", "st"):
+        space = next(
+            (part for part in instruction.modifiers if part in ("shared", "global", "local", "param")), "generic"
+        )
+        return f"{name}_{space}"
+    if name in _CLASS_OF:
+        return _CLASS_OF[name]
+    return "float" if instruction.types and is_float(instruction.type) else "integer"
+
+
+def traffic(instruction) -> str:
+    """load, store, atomic or cp_async: what its bytes are counted as."""
+    name = instruction.name
+    if name in ("atom", "red"):
+        return "atomic"
+    if name == "cp":
+        return "cp_async"
+    stores = name in ("st", "stmatrix") or instruction.opcode[:2] == ("wmma", "store")
+    return "store" if stores else "load"
+
+
+class Counts:
+    """Filled while a kernel runs. Table columns are int64 (instructions,), one entry per PTX instruction."""
+
+    def __init__(self, instructions, blocks):
+        self.instructions = instructions
+        self.blocks = blocks
+        self.patterns = Patterns()
+        self.barriers = 0
+        self.executed = np.zeros(len(blocks), np.int64)
+        self.threads = np.zeros(len(blocks), np.int64)
+        self.table = {name: np.zeros(len(instructions), np.int64) for name in COLUMNS}
+        self.barriers_at = np.zeros(len(instructions), np.int64)
+
+    def shared(self, group, instruction: int, lanes, offsets, size: int):
+        """An access of `size` bytes per lane, at byte offsets (n,)."""
+        addresses, active = group.by_warp(lanes, offsets)
+        self.shared_rows(instruction, addresses, active, size, len(offsets) * size)
+
+    def shared_rows(self, instruction: int, addresses, active, size: int, moved: int):
+        wavefronts, ideal = self.patterns.wavefronts(addresses, active, size)
+        self.table["shared_wavefronts"][instruction] += wavefronts
+        self.table["shared_wavefronts_ideal"][instruction] += ideal
+        self.table["shared_bytes"][instruction] += moved
+
+    def global_(self, group, instruction: int, lanes, offsets, size: int):
+        sectors, touched = self.patterns.sectors(*group.by_warp(lanes, offsets), size)
+        self.table["global_sectors"][instruction] += sectors
+        self.table["global_bytes"][instruction] += touched
+
+    def finish(self):
+        """Spread the executions of basic blocks over their instructions."""
+        for block, warps, threads in zip(self.blocks, self.executed, self.threads):
+            self.table["inst_executed"][block.first : block.last] = warps
+            self.table["thread_inst_executed"][block.first : block.last] = threads
+
+    def total(self) -> dict[str, int | float]:
+        """All counts as plain numbers under profiler-like names; see `summarise`."""
+        return self.summarise(range(len(self.instructions)))
+
+    def by_line(self) -> dict[tuple[str, int], dict[str, int | float]]:
+        """(file, line) -> the same counts, of the instructions that came from that Python line."""
+        places = defaultdict(list)
+        for index, instruction in enumerate(self.instructions):
+            places[instruction.file, instruction.line].append(index)
+        return {place: self.summarise(indices) for place, indices in sorted(places.items())}
+
+    def by_opcode(self) -> dict[str, int]:
+        """PTX opcode -> warp-level instructions executed."""
+        found: dict[str, int] = defaultdict(int)
+        for instruction, executed in zip(self.instructions, self.table["inst_executed"]):
+            if executed:
+                found[".".join(instruction.opcode)] += int(executed)
+        return dict(found)
+
+    def summarise(self, indices) -> dict[str, int | float]:
+        """Counts of some instructions.
+
+        inst_executed: per warp; thread_inst_executed: per lane that was active. barriers: per block. *_wavefronts:
+        trips through the 32 banks, *_ideal without conflicts; conflict_degree: their ratio. *_sectors: 32 bytes each,
+        counted once per warp and instruction; *_bytes: those of them that were asked for; *_utilisation: asked / moved.
+        """
+        indices = np.fromiter(indices, int)
+        counts: dict[str, int | float] = {name: int(self.table[name][indices].sum()) for name in COLUMNS[:3]}
+        counts["barriers"] = int(self.barriers_at[indices].sum())
+        classes: dict[str, int] = defaultdict(int)
+        moved: dict[str, int] = defaultdict(int)
+        for index in indices:
+            self._add(int(index), classes, moved)
+        counts |= {f"inst_executed_{label}": number for label, number in sorted(classes.items())}
+        counts |= {name: moved[name] for name in SUMS}
+        for kind in TRAFFIC:
+            counts[f"shared_{kind}_conflict_degree"] = _ratio(
+                moved[f"shared_{kind}_wavefronts"], moved[f"shared_{kind}_wavefronts_ideal"]
+            )
+            counts[f"global_{kind}_utilisation"] = _ratio(
+                moved[f"global_{kind}_bytes"], SECTOR_BYTES * moved[f"global_{kind}_sectors"]
+            )
+        return counts
+
+    def _add(self, index: int, classes, moved):
+        instruction = self.instructions[index]
+        executed = int(self.table["inst_executed"][index])
+        if not executed:
+            return
+        classes[classify(instruction)] += executed
+        kind = traffic(instruction)
+        for column in COLUMNS[3:]:
+            space, _, what = column.partition("_")
+            moved[f"{space}_{kind}_{what}"] += int(self.table[column][index])
+        operations = flop(instruction)
+        if operations:
+            moved["mma_executed"] += executed
+            moved["mma_flop"] += executed * operations
+        if instruction.name == "ldmatrix":
+            moved["ldmatrix_executed"] += executed
+        if instruction.opcode[:2] == ("wmma", "load"):
+            moved["wmma_load_executed"] += executed
+
+
+TRAFFIC = ("load", "store", "atomic", "cp_async")
+SUMS = (
+    "mma_executed",
+    "mma_flop",
+    "ldmatrix_executed",
+    "wmma_load_executed",
+    *(f"{column.split('_', 1)[0]}_{kind}_{column.split('_', 1)[1]}" for column in COLUMNS[3:] for kind in TRAFFIC),
+)
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def flop(instruction) -> int:
+    """Multiplications and additions of one warp-wide MMA; 0 of anything else."""
+    if instruction.name != "mma" and instruction.opcode[:2] != ("wmma", "mma"):
+        return 0
+    shape = next(part for part in instruction.modifiers if part.startswith("m") and part[1].isdigit())
+    m, n, k = (int(number) for number in shape[1:].replace("n", " ").replace("k", " ").split())
+    return 2 * m * n * k
