@@ -6,9 +6,10 @@ from pathlib import Path
 
 import experiments
 from playground import agreement
-from playground.command import Parser, add_run_options, choose_device, refusing, run_probe
+from playground.command import GATE_FAILED, Parser, add_run_options, choose_device, refusing, run_probe
+from playground.errors import Refusal
 from playground.kernel_commands import add_check, add_ledger
-from playground.report import catalogue, plots, record
+from playground.report import catalogue, ladder, plots, record
 from playground.report.narrator import console
 
 
@@ -31,6 +32,10 @@ def main(arguments: list[str]) -> int:
     plotting.add_argument("probe", nargs="?")
     add_results(plotting)
     plotting.set_defaults(run=redraw)
+
+    climbing = commands.add_parser("ladder", help="one picture of the attention ladder, from its probes' records")
+    add_results(climbing)
+    climbing.set_defaults(run=draw_ladder)
 
     add_ledger(commands)
     add_check(commands)
@@ -57,8 +62,16 @@ def list_probes(options: argparse.Namespace) -> int:
 
 
 def redraw(options: argparse.Namespace) -> int:
-    for picture in plots.redraw(options.out, options.probe):
-        print(picture)
+    pictures = plots.redraw(options.out, options.probe)
+    print(*pictures, *(ladder.redraw(options.out) if options.probe is None else ()), sep="\n")
+    return 0
+
+
+def draw_ladder(options: argparse.Namespace) -> int:
+    pictures = ladder.redraw(options.out)
+    if not pictures:
+        raise Refusal(f"no record of {', '.join(ladder.PROBES)} in {options.out}: nothing to draw")
+    print(*pictures, sep="\n")
     return 0
 
 
@@ -73,7 +86,7 @@ def agree(options: argparse.Namespace) -> int:
     record.append(path, found)
     agreement.write_table(found, path.with_suffix(".md"))
     print(f"{agreement.as_markdown(found)}\n\nrecord   {path}\ntable    {path.with_suffix('.md')}")
-    return 0
+    return 0 if agreement.within_bounds(found) else GATE_FAILED
 
 
 if __name__ == "__main__":

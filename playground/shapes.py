@@ -54,4 +54,5 @@ def gemm(nt: int, od: int, id: int, *roles: str) -> Shape:
 
 QWEN25_7B = Model(28, 3584, 28, 4, 128, 18944, 152064)
 QWEN25_7B_PREFILL = QWEN25_7B.gemms(nt=2048)
-QWEN25_7B_ATTENTION = (QWEN25_7B.attention(nt=2048),)
+QWEN25_7B_ATTENTION = tuple(QWEN25_7B.attention(nt) for nt in (512, 2048))
+"""Two prefills, not two passes of one layer: so without roles."""

@@ -148,7 +148,7 @@ def _prepare(probe: Probe, shape: Shape, options: Options, narrator: Narrator):
     with narrator.progress(f"{shape}: inputs and float64 reference", None):
         inputs = random_inputs(contract, shape.dims, seed)
         expected = REFERENCES[contract.name](inputs)
-    begun = {"dims": dict(shape.dims), "roles": list(shape.roles), "flop": contract.flop(**shape.dims)}
+    begun = {"dims": dict(shape.dims), "roles": list(shape.roles)} | contract.work(shape.dims)
     return begun | {"seed": seed, "inputs": DISTRIBUTION}, inputs, expected
 
 
@@ -169,25 +169,31 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
     from playground.gpu.program import Program
     from playground.gpu.telemetry import Telemetry
     from playground.measure.peers import peers
+    from playground.measure.plain_copy import copy_beside
     from playground.measure.timing import Stopwatch, rounds_for
 
     device = options.device
     sides = {label: workspace.launcher(Program(build, device)) for label, build in builds.items()}
     sides[CONTROL] = workspace.launcher(Program(builds[str(probe.baseline)], device))
-    (result,) = probe.baseline.contract.outputs
-    rounded, gates = expected[result.name].rounded_to_f16(), {}
+    rounded, gates = {name: wanted.rounded_to_f16() for name, wanted in expected.items()}, {}
     for name, (launch, output) in peers(workspace).items():
         launch()
         device.synchronize()
-        gates[name] = parity.check(Outcome({result.name: output()}), {result.name: rounded})
+        gates[name] = parity.check(Outcome(output()), rounded)
         if gates[name].passed:
             sides[name] = launch
-    narrator.parity(shape, gates)
-    rounds = rounds_for(len(sides), options.rounds)
-    timing = narrator.progress(f"{shape}: timing", rounds)
-    with timing as advance, Stopwatch(device) as stopwatch, Telemetry(device.pci_bus_id) as telemetry:
-        samples = stopwatch.measure(sides, rounds, advance)
-    narrator.times(shape, probe.baseline.contract.flop(**shape.dims), samples)
+    work = probe.baseline.contract.work(shape.dims)
+    with copy_beside(device, work) as copies:
+        for name, copy in copies.items():
+            gates[name] = copy.check()
+            if gates[name].passed:
+                sides[name] = copy.launch
+        narrator.parity(shape, gates)
+        rounds = rounds_for(len(sides), options.rounds)
+        timing = narrator.progress(f"{shape}: timing", rounds)
+        with timing as advance, Stopwatch(device) as stopwatch, Telemetry(device.pci_bus_id) as telemetry:
+            samples = stopwatch.measure(sides, rounds, advance)
+    narrator.times(shape, work, samples, [name for name in gates if name in samples])
     return {
         "peer_parity": {name: gate.as_record() for name, gate in gates.items()},
         "samples_us": {name: [round(value, 3) for value in values] for name, values in samples.items()},

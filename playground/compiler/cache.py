@@ -59,7 +59,7 @@ def store(digest: str, entry: dict) -> dict:
 @cache
 def _environment() -> str:
     digest = hashlib.sha256(str(PACKAGE).encode())
-    for source in sorted(path for part in SOURCES for path in (PACKAGE / part).glob("*.py")):
+    for source in sorted(path for part in SOURCES for path in (PACKAGE / part).rglob("*.py")):
         digest.update(source.read_bytes())
     for tool in TOOLS:
         with contextlib.suppress(metadata.PackageNotFoundError):

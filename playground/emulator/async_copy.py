@@ -76,7 +76,7 @@ def _copy(instruction: Instruction, index: int, cache: str) -> Effect:
         memory.note(group, ISSUE, index, lanes, offsets, size)
         group.launch.counts.shared(group, index, lanes, offsets, size)
         lanes = group.positions[lanes]
-        found, bytes = _find_sources(group, index, lanes, group.gather(lanes, source), size, bytes[lanes])
+        found, bytes = _find_sources(group, index, lanes, group.gather(lanes, source), offsets, size, bytes[lanes])
         number = group.commits[lanes] + 1
         group.copies.append(Copy(index, group.chunk_lanes[lanes], offsets, found, size, bytes, number))
 
@@ -84,7 +84,7 @@ def _copy(instruction: Instruction, index: int, cache: str) -> Effect:
     return Effect(issue, reads[: len(instruction.operands)])
 
 
-def _find_sources(group, index: int, lanes, address, size: int, bytes):
+def _find_sources(group, index: int, lanes, address, destinations, size: int, bytes):
     """(offsets, bytes to read), both (n,). Where nothing is read the address does not matter; what is out of bounds is
     reported and read as zeros."""
     arena = group.launch.arena
@@ -98,8 +98,8 @@ def _find_sources(group, index: int, lanes, address, size: int, bytes):
         own = slice(None) if everything else lanes[chosen]
         found, places = arena.locate(group, index, own, address[chosen], size, int(extent))
         arena.note(group, "read", index, found, places, int(extent))
-        group.launch.counts.global_(group, index, found, places, int(extent))
         kept = chosen if len(places) == len(chosen) else chosen[np.isin(lanes[chosen], group.positions[found])]
+        group.launch.counts.copied(group, index, found, places, destinations[kept], int(extent))
         offsets[kept], readable[kept] = places, extent
     return offsets, readable
 

@@ -22,6 +22,9 @@ CLASSES = {
 }
 _CLASS_OF = {name: label for label, names in CLASSES.items() for name in names}
 
+LINE_BYTES = 128
+SHARED_BITS = 32
+
 COLUMNS = (
     "inst_executed",
     "thread_inst_executed",
@@ -85,6 +88,18 @@ class Counts:
     def global_(self, group, instruction: int, lanes, offsets, size: int):
         sectors, touched = self.patterns.sectors(*group.by_warp(lanes, offsets), size)
         self.table["global_sectors"][instruction] += sectors
+        self.table["global_bytes"][instruction] += touched
+
+    def copied(self, group, instruction: int, lanes, offsets, destinations, size: int):
+        """A cp.async: sectors are fetched for each 128-byte line apart, and for each sector of shared memory it fills.
+
+        Measured on an H200: where every second row of 64 bytes begins in the middle of a shared sector, 5 are fetched
+        for 4, and of 256 bytes 9 for 8 (results/nvidia-h200/emulator_agreement.md).
+        """
+        sectors, touched = self.patterns.sectors(*group.by_warp(lanes, offsets), size)
+        filled = (offsets // LINE_BYTES << SHARED_BITS) + destinations
+        fetched, _ = self.patterns.sectors(*group.by_warp(lanes, filled), size)
+        self.table["global_sectors"][instruction] += max(sectors, fetched)
         self.table["global_bytes"][instruction] += touched
 
     def finish(self):

@@ -6,8 +6,32 @@ import numpy as np
 
 from playground.kernels.contract import Contract
 
-DETERMINED = {"positions": lambda nt, kv, **_: np.arange(kv - nt, kv)}  # a prefill: the last nt rows of the cache
 DISTRIBUTION = "standard normal"
+
+
+def _last_rows(generator, nt, kv, **_):
+    """A prefill: the last nt rows of the cache."""
+    return np.arange(kv - nt, kv)
+
+
+def _distinct_rows(generator, nt, slots, **_):
+    """Any rows of the cache, in any order, none twice."""
+    return generator.permutation(slots)[:nt]
+
+
+def _context(generator, nt, **_):
+    """Any positions of Qwen2.5's context of 32,768."""
+    return generator.integers(0, 32_768, nt)
+
+
+DETERMINED = {
+    "attention_hd64": {"positions": _last_rows},
+    "attention_hd128": {"positions": _last_rows},
+    "rope_hd64": {"positions": _context},
+    "rope_hd128": {"positions": _context},
+    "store_kv_f16": {"positions": _distinct_rows},
+}
+"""Contract -> tensor -> its values, from the random generator and the dimensions."""
 
 
 def fresh_seed() -> int:
@@ -18,10 +42,11 @@ def fresh_seed() -> int:
 def random_inputs(contract: Contract, dims: dict[str, int], seed: int) -> dict[str, np.ndarray]:
     """Standard normal values for every input tensor of `contract`, but for those that its meaning determines."""
     generator = np.random.default_rng(seed)
+    determined = DETERMINED.get(contract.name, {})
 
     def values(tensor):
-        if tensor.name in DETERMINED:
-            return DETERMINED[tensor.name](**dims).astype(tensor.dtype)
+        if tensor.name in determined:
+            return determined[tensor.name](generator, **dims).astype(tensor.dtype)
         return generator.standard_normal(contract.shape_of(tensor, dims), np.float32).astype(tensor.dtype)
 
     return {tensor.name: values(tensor) for tensor in contract.inputs}

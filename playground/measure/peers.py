@@ -10,8 +10,8 @@ from playground.gpu.workspace import Workspace
 
 ATTENTION_BACKENDS = {"SDPA flash, f16 out": "FLASH_ATTENTION", "SDPA cuDNN, f16 out": "CUDNN_ATTENTION"}
 
-Peer = tuple[Callable[[], None], Callable[[], np.ndarray]]
-"""(launch, output): `output()` brings back what the launches before it wrote, in the shape of the contract's output."""
+Peer = tuple[Callable[[], None], Callable[[], dict[str, np.ndarray]]]
+"""(launch, output): `output()` brings back what the launches before it wrote, as the contract's outputs by name."""
 
 
 def peers(workspace: Workspace) -> dict[str, Peer]:
@@ -35,7 +35,7 @@ def _gemm_nt(workspace, torch) -> dict[str, Peer]:
         with torch.cuda.stream(stream):
             torch.mm(A, B.T, out=C)
 
-    return {"cuBLAS, f16 out": (launch, lambda: C.cpu().numpy())}
+    return {"cuBLAS, f16 out": (launch, lambda: {"C": C.cpu().numpy()})}
 
 
 def _attention(workspace, torch) -> dict[str, Peer]:
@@ -79,7 +79,7 @@ def _captured(backend: str, operands, stream, torch) -> Peer:
         with torch.cuda.stream(stream):
             graph.replay()
 
-    return launch, lambda: O[0].transpose(0, 1).cpu().numpy()
+    return launch, lambda: {"O": O[0].transpose(0, 1).cpu().numpy()}
 
 
 def _heads_first(tensor):

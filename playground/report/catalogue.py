@@ -11,9 +11,9 @@ from rich.table import Table
 import experiments
 from playground.report import record
 from playground.report.narrator import interval, table
+from playground.report.rates import rates, unit_of
 
-COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "prediction", "TFLOP/s", "of cuBLAS")
-CUBLAS = "cuBLAS, f16 out"
+COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "prediction", "rate", "of peers")
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Row:
     ratio: str = ""
     verdict: str = ""
     prediction: str = ""
-    tflops: str = ""
-    of_cublas: str = ""
+    rate: str = ""
+    of_peers: str = ""
 
 
 def rows(results: Path) -> list[Row]:
@@ -65,6 +65,7 @@ def _measured(path: Path, name: str, source: str) -> list[Row]:
     for warning in warnings:
         print(warning, file=sys.stderr)
     latest = records[-1] if records else {"verdicts": {}}
+    baseline = latest["variants"][0]["label"] if latest["verdicts"] else None
     return [
         Row(
             probe=name,
@@ -74,8 +75,8 @@ def _measured(path: Path, name: str, source: str) -> list[Row]:
             ratio=interval(judged["ratio"]),
             verdict=judged["verdict"],
             prediction=judged["prediction"] or "",
-            tflops=f"{_rate(latest, latest['variants'][0]['label']):.1f} → {_rate(latest, label):.1f}",
-            of_cublas=f"{_rate(latest, label) / _rate(latest, CUBLAS):.1%}" if _has(latest, CUBLAS) else "",
+            rate=f"{_rate(latest, baseline):.1f} → {_rate(latest, label):.1f} {unit_of(latest['shapes'][0])}",
+            of_peers=_of_peers(latest, label),
         )
         for label, judged in latest["verdicts"].items()
     ]
@@ -88,13 +89,15 @@ def _differing(label: str, variants: list[dict]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items() if value != baseline[name])
 
 
-def _has(latest: dict, side: str) -> bool:
-    return all(side in shape["samples_us"] for shape in latest["shapes"])
-
-
 def _rate(latest: dict, side: str) -> float:
-    """TFLOP/s of a side over one layer, from the median of each shape."""
-    shapes = latest["shapes"]
-    flop = sum(len(shape["roles"]) * shape["flop"] for shape in shapes)
-    time = sum(len(shape["roles"]) * np.median(shape["samples_us"][side]) for shape in shapes)
-    return flop / time / 1e6
+    """Of a side over one layer, from the median of each shape: their rates, each for as long as it took."""
+    medians = [np.median(shape["samples_us"][side]) for shape in latest["shapes"]]
+    times = [len(shape["roles"]) * median for shape, median in zip(latest["shapes"], medians)]
+    return np.average([rates(shape, median) for shape, median in zip(latest["shapes"], medians)], weights=times)
+
+
+def _of_peers(latest: dict, label: str) -> str:
+    """The candidate's speed as a part of every peer's that was timed on each shape."""
+    peers = dict.fromkeys(peer for shape in latest["shapes"] for peer in shape["peer_parity"])
+    timed = [peer for peer in peers if all(peer in shape["samples_us"] for shape in latest["shapes"])]
+    return "; ".join(f"{_rate(latest, label) / _rate(latest, peer):.1%} of {peer}" for peer in timed)

@@ -11,30 +11,11 @@ from rich.table import Table
 
 from playground.measure.parity import Parity
 from playground.probe import Probe
+from playground.report.derived import derived
+from playground.report.rates import rates, unit_of
 from playground.shapes import Shape
 
 PIPED_WIDTH = 240
-
-SHARED = ("load", "store", "cp_async", "atomic")
-
-
-def _shared(counts: Mapping, what: str) -> float:
-    return sum(counts.get(f"shared_{how}_{what}", 0) for how in SHARED)
-
-
-DERIVED = {
-    "barriers per MFLOP": lambda counts: f"{counts['barriers'] / counts['mma_flop'] * 1e6:.2f}",
-    "warp instructions per kFLOP": lambda counts: f"{counts['inst_executed'] / counts['mma_flop'] * 1e3:.2f}",
-    "bytes staged by cp.async per kFLOP": lambda counts: (
-        f"{counts.get('shared_cp_async_bytes', 0) / counts['mma_flop'] * 1e3:.2f}"
-    ),
-    "shared bytes per kFLOP": lambda counts: f"{_shared(counts, 'bytes') / counts['mma_flop'] * 1e3:.2f}",
-    "shared wavefronts per kFLOP": lambda counts: f"{_shared(counts, 'wavefronts') / counts['mma_flop'] * 1e3:.3f}",
-    "shared conflict degree": lambda counts: (
-        f"{_shared(counts, 'wavefronts') / _shared(counts, 'wavefronts_ideal'):.2f}"
-    ),
-}
-"""What makes counts of different tiles comparable, from the emulator's totals."""
 
 
 def console(quiet: bool = False) -> Console:
@@ -88,12 +69,14 @@ class Narrator:
         for label, gate in gates.items():
             self.out.print(f"parity {shape} {label} {gate}", style=None if gate.passed else "bold red")
 
-    def times(self, shape: Shape, flop: int, samples: Mapping[str, np.ndarray]) -> None:
-        rows = table(f"{shape}", "median µs", "min µs", "TFLOP/s", "rounds")
+    def times(self, shape: Shape, work: Mapping, samples: Mapping[str, np.ndarray], peers: Sequence[str]) -> None:
+        """work: what each launch did, as in the record. peers: the sides that the others are told as a part of."""
+        medians = {name: float(np.median(values)) for name, values in samples.items()}
+        rows = table(f"{shape}", "median µs", "min µs", unit_of(work), "rounds", *(f"of {peer}" for peer in peers))
         for name, values in samples.items():
-            median = float(np.median(values))
-            rate = flop / median / 1e6
-            rows.add_row(name, f"{median:.1f}", f"{np.min(values):.1f}", f"{rate:.1f}", f"{len(values)}")
+            median, rate = medians[name], float(rates(work, medians[name]))
+            parts = (f"{medians[peer] / median:.1%}" for peer in peers)
+            rows.add_row(name, f"{median:.1f}", f"{np.min(values):.1f}", f"{rate:.1f}", f"{len(values)}", *parts)
         self.out.print()
         self.out.print(rows)
 
@@ -130,8 +113,9 @@ def counts_table(emulated: Mapping) -> Table:
     counts = emulated["counts"]
     shape = "×".join(str(length) for length in emulated["dims"].values())
     rows = table(f"counted on {shape}", *counts)
-    for name, derive in DERIVED.items():
-        rows.add_row(name, *(derive(one) for one in counts.values()))
+    figures = [derived(one) for one in counts.values()]
+    for name in figures[0]:
+        rows.add_row(name, *(one[name] for one in figures))
     return rows
 
 

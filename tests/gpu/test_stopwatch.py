@@ -85,4 +85,4 @@ def test_cublas_agrees_with_the_reference_if_torch_is_there(device, gemm_on):
     for launch, output in found.values():
         launch()
         device.synchronize()
-        assert parity.check(Outcome({"C": output()}), expected).passed
+        assert parity.check(Outcome(output()), expected).passed

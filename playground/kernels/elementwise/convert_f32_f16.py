@@ -48,8 +48,9 @@ def convert_f32_f16(per_lane: int = 8) -> Kernel:
         if first + per_lane <= n:
             convert(x + first * FLOAT, y + first * HALF)
         else:
-            for element in range(first, n):
-                convert_one(x + element * FLOAT, y + element * HALF)
+            for element in range(first, first + per_lane):
+                if element < n:
+                    convert_one(x + element * FLOAT, y + element * HALF)
 
     return Kernel(
         name="convert_f32_f16",

@@ -20,7 +20,7 @@ from playground.ptx.memory import (
     store_shared_f32,
 )
 from playground.ptx.shuffle import butterfly
-from playground.ptx.special_function import reciprocal_root
+from playground.ptx.special_function import reciprocal, reciprocal_root
 
 EPSILON = 1e-6
 FLOAT, HALF = 4, 2
@@ -65,7 +65,8 @@ def rms_norm(out: str = "f32") -> Kernel:
         for column in range(cuda.threadIdx.x, id, THREADS):
             value = load_global_f32(source + column * FLOAT)
             squares += value * value
-        factor = reciprocal_root(block_sum(squares, shared + SUMS) / float32(id) + float32(EPSILON))
+        mean = block_sum(squares, shared + SUMS) * reciprocal(float32(id))
+        factor = reciprocal_root(mean + float32(EPSILON))
         for column in range(cuda.threadIdx.x, id, THREADS):
             value = load_global_f32(source + column * FLOAT) * factor
             store(Y + (row + column) * itemsize, value * load_global_f32(W + column * FLOAT))

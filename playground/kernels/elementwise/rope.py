@@ -55,7 +55,7 @@ def rope_contract(hd: int) -> Contract:
 
 def _complaint_about_positions(inputs) -> str | None:
     low, high = int(inputs["positions"].min()), int(inputs["positions"].max())
-    return None if 0 <= low and high < POSITIONS else f"positions {low} to {high} are not all from 0 to {POSITIONS - 1}"
+    return None if low >= 0 and high < POSITIONS else f"positions {low} to {high} are not all from 0 to {POSITIONS - 1}"
 
 
 def rope(hd: int = 128) -> Kernel:

@@ -68,8 +68,9 @@ def store_kv_f16(per_lane: int = 4) -> Kernel:
             if per_lane == VECTOR and nkt & (VECTOR - 1) == 0:
                 convert_4(source + first * FLOAT, destination + first * HALF)
             else:
-                for dim in range(first, min(first + per_lane, nkt)):
-                    convert_one(source + dim * FLOAT, destination + dim * HALF)
+                for dim in range(first, first + per_lane):
+                    if dim < nkt:
+                        convert_one(source + dim * FLOAT, destination + dim * HALF)
 
     return Kernel(
         name="store_kv_f16",

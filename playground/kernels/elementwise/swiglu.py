@@ -44,9 +44,10 @@ def swiglu(per_lane: int = 4) -> Kernel:
         if per_lane == VECTOR and first + VECTOR <= n:
             four(gate + first * FLOAT, up + first * FLOAT, out + first * FLOAT)
         else:
-            for element in range(first, min(first + per_lane, n)):
-                at = element * FLOAT
-                store_global_f32(out + at, gated(load_global_f32(gate + at), load_global_f32(up + at)))
+            for element in range(first, first + per_lane):
+                if element < n:
+                    at = element * FLOAT
+                    store_global_f32(out + at, gated(load_global_f32(gate + at), load_global_f32(up + at)))
 
     return Kernel(
         name="swiglu",

@@ -1,4 +1,4 @@
-"""Samples: every launch of every side as a dot, in TFLOP/s, a cell per shape."""
+"""Samples: every launch of every side as a dot, in TFLOP/s or GB/s, a cell per shape."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,6 +23,7 @@ from playground.report.picture.page import (
     panel_title,
 )
 from playground.report.picture.sides import BASELINE_COLOUR, Side, role_names, shape_name, side_name, sides_of
+from playground.report.rates import rates, unit_of
 
 COLUMNS = 4
 MEDIANS = 0.45
@@ -34,7 +35,8 @@ def samples(page: Page, record: dict, top: float) -> float:
     if not shapes:
         page.text(BODY, top, "not timed: no GPU", HEADING, weight="bold")
         return panel_title(page, top, "Samples", "")
-    explanation = "TFLOP/s of every launch; the stroke and the number: their median; each shape on its own scale"
+    unit = unit_of(shapes[0])
+    explanation = f"{unit} of every launch; the stroke and the number: their median; each shape on its own scale"
     y = panel_title(page, top, "Samples", explanation) + 0.08
     groups = _scales(shapes, sides_of(record))
     columns = min(COLUMNS, len(shapes))
@@ -76,7 +78,7 @@ def _row_of_cells(page: Page, shapes: Sequence[dict], groups, bar: float, pitch:
         for shape, x in zip(shapes, places):
             _cell(page, shape, sides, bar, (x, y), (pitch - 0.12, pace))
         y += pace * len(sides)
-        page.text(BODY - 0.12, y + 0.13, "TFLOP/s", SMALL, MUTED, ha="right")
+        page.text(BODY - 0.12, y + 0.13, unit_of(shapes[0]), SMALL, MUTED, ha="right")
         y += 0.3
     return y + 0.05
 
@@ -132,9 +134,9 @@ def _why_untimed(shape: dict, side: Side) -> tuple[str, str]:
 
 
 def _timed(shape: dict, sides: Sequence[Side]) -> dict[Side, np.ndarray]:
-    """TFLOP/s of the sides that have samples."""
+    """Rates of the sides that have samples."""
     samples = shape.get("samples_us", {})
-    return {side: shape["flop"] / np.array(samples[side.key]) / 1e6 for side in sides if side.key in samples}
+    return {side: rates(shape, samples[side.key]) for side in sides if side.key in samples}
 
 
 def _strays(shape: dict, sides: Sequence[Side], bar: float) -> list[float]:

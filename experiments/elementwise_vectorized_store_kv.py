@@ -1,0 +1,29 @@
+"""P5·1: does storing 4 dims of K or V per lane beat 1?  (source: GB10, +4 % wall with convert, landed)
+
+A layer's own store, 512 dims of 2048 tokens, moves 6 MB and is over within a launch's latency; the second shape is the
+same row 37 times as often, 38.8 M elements, where bandwidth shows.
+"""
+
+from playground import Claim, Prediction, Probe
+from playground.kernels import store_kv_f16
+from playground.shapes import QWEN25_7B, Shape
+
+NKT = QWEN25_7B.kv_heads * QWEN25_7B.head_dim
+LONG = 2048 * QWEN25_7B.feed_forward // NKT
+
+probe = Probe(
+    question="Do fewer and wider loads and stores bring the cache's update nearer to the speed of a copy?",
+    baseline=store_kv_f16(per_lane=1),
+    candidates=[store_kv_f16(per_lane=4)],
+    shapes=[
+        Shape({"nt": 2048, "nkt": NKT, "slots": 4096}, ("k", "v")),
+        Shape({"nt": LONG, "nkt": NKT, "slots": 81_920}),
+    ],
+    claim=Claim(
+        gpu="GB10", effect=0.04, level="wall", verdict="landed", source="seed 000, §3.2 P5·1: with convert together"
+    ),
+    predictions=[Prediction("H200", 1.2, 2.5, "as with convert: four times the bytes in flight per lane")],
+)
+
+if __name__ == "__main__":
+    probe.main()
