@@ -69,7 +69,7 @@ def run_check(kernel: Kernel, options: argparse.Namespace) -> int:
         voice.parity(shape, {label: gate})
         voice.hazards({label: outcome.hazards})
         held &= gate.passed and not outcome.hazards
-    out.print(counts_table({"dims": shape.dims, "counts": {label: outcome.counts}}))
+    out.print(counts_table({"dims": shape.dims, "arch": built.arch.name, "counts": {label: outcome.counts}}))
     if options.by_line:
         show_by_line(workspace.report(built).counts, options)
     return 0 if held else GATE_FAILED

@@ -115,6 +115,7 @@ def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator:
         with narrator.progress(f"{Shape(dims)}: emulating", len(builds)) as advance:
             workspace = EmulatedWorkspace(probe.baseline.contract, inputs)
             outcomes = {label: _advancing(workspace.run, build, advance) for label, build in builds.items()}
+        result["arch"] = next(iter(builds.values())).arch.name
         result["parity"] = _gates(outcomes, expected, Shape(dims), narrator)
         result["hazards"] = {label: list(outcome.hazards) for label, outcome in outcomes.items()}
         result["counts"] = {label: dict(outcome.counts) for label, outcome in outcomes.items()}

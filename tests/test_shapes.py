@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from playground.shapes import QWEN25_7B, QWEN25_7B_PREFILL, gemm
+from playground.shapes import QWEN25_7B, QWEN25_7B_ATTENTION, QWEN25_7B_PREFILL, attention, gemm
 
 
 def test_a_layer_has_seven_gemms_in_four_shapes():
@@ -34,3 +34,17 @@ def test_all_gemms_of_a_prefill_take_27_tflop():
 def test_a_shape_reads_as_its_lengths_and_roles():
     assert str(gemm(2048, 512, 3584, "k", "v")) == "2048×512×3584 (k, v)"
     assert str(gemm(1, 2, 8)) == "1×2×8"
+
+
+def test_attention_is_timed_on_two_prompts_from_an_empty_cache():
+    """Two prefills and no passes of one layer: no roles, each once in the sum."""
+    assert [shape.dims for shape in QWEN25_7B_ATTENTION] == [
+        {"nt": nt, "nh": 28, "nk": 4, "kv": nt} for nt in (512, 2048)
+    ]
+    assert [str(shape) for shape in QWEN25_7B_ATTENTION] == ["512×28×4×512", "2048×28×4×2048"]
+    assert [len(shape.roles) for shape in QWEN25_7B_ATTENTION] == [1, 1]
+
+
+def test_attention_over_a_longer_cache_says_so():
+    assert str(attention(5, 6, 2, 40, "decode")) == "5×6×2×40 (decode)"
+    assert attention(5, 6, 2).dims["kv"] == 5

@@ -112,7 +112,7 @@ def counts_table(emulated: Mapping) -> Table:
     """Derived counts of one emulated shape, a column per variant."""
     counts = emulated["counts"]
     shape = "×".join(str(length) for length in emulated["dims"].values())
-    rows = table(f"counted on {shape}", *counts)
+    rows = table(f"counted on {shape}, PTX for {emulated['arch']}", *counts)
     figures = [derived(one) for one in counts.values()]
     for name in figures[0]:
         rows.add_row(name, *(one[name] for one in figures))
