@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from playground import Probe, Refusal
+from playground.kernels import Kernel
 
 FOLDER = Path(__file__).parent
 ASSIGNS_PROBE = re.compile(r"^probe\b.*=", re.MULTILINE)
@@ -22,6 +23,18 @@ def load(name: str) -> Probe:
     if name not in names():
         if (FOLDER / f"{name}.py").exists():
             raise Refusal(f"{name} is not a probe: run python -m experiments.{name}")
-        near = difflib.get_close_matches(name, names(), n=1, cutoff=0)
-        raise Refusal(f"unknown probe {name!r}: did you mean {near[0]}?")
+        near = difflib.get_close_matches(name, names(), n=1)
+        raise Refusal(
+            f"unknown probe {name!r}" + (f": did you mean {near[0]}?" if near else ": see python -m experiments")
+        )
     return importlib.import_module(f"experiments.{name}").probe
+
+
+def claims() -> dict[str, dict | None]:
+    """What the source claims of each probe, as in a record; None where it claims nothing."""
+    return {name: vars(claim) if (claim := load(name).claim) else None for name in names()}
+
+
+def kernels() -> list[Kernel]:
+    """Every kernel of every probe, once."""
+    return list({str(kernel): kernel for name in names() for kernel in load(name).kernels}.values())

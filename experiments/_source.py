@@ -1,9 +1,12 @@
-"""The source's budget of a prefill of 2048 tokens on its GB10: what share of the wall a probe can move."""
+"""What share of a prefill of 2048 tokens a baseline had on the source's GB10, where the source says so."""
 
 from playground import Share
 
-WALL_MS = 2048 / 2355 * 1000
+TOKENS, LAYERS = 2048, 28
+AFTER_P5_MS = TOKENS / 2355 * 1000
+BEFORE_P5_MS = TOKENS / 1435 * 1000
 
-GEMM = Share(597 / WALL_MS, "seed 000, §5: 597 ms of GEMM in 2048 tokens at 2355 tok/s")
-ATTENTION = Share(0.102, "seed 001, §1: attention 10.2 % of GPU busy time before r48")
-CONVERT = Share(56 / WALL_MS, "seed 000, §5: 56 ms of convert in 2048 tokens, vectorised already: at least that")
+GEMM_TM128 = Share(597 / AFTER_P5_MS, "seed 000, §5: 597 ms of 2048 tokens at 2340 to 2370 tok/s")
+CONVERT = Share(56 / AFTER_P5_MS, "seed 000, §5: 56 ms of 2048 tokens at 2340 to 2370 tok/s, vectorised already")
+ATTENTION_8N = Share(10.06 * LAYERS / BEFORE_P5_MS, "seed 000, §2.2: 28 × 10.06 ms of 2048 tokens at 1435 tok/s")
+ATTENTION_P53 = Share(0.102, "seed 001, §1: 10.2 % of the GPU's busy time")

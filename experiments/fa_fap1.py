@@ -13,7 +13,7 @@ probe = Probe(
     claim=Claim(
         gpu="GB10", effect=5.16 / 4.58 - 1, level="kernel", verdict="reverted", source="seed 001, §1: wall +0.27 %"
     ),
-    share=_source.ATTENTION,
+    share=_source.ATTENTION_P53,
     predictions=[Prediction("H200", 0.9, 1.3, "a second block fits, but the round trip of S and P stays")],
 )
 

@@ -1,6 +1,5 @@
 """P5·3, second cut: do rows of 272 bytes beat rows of 256?  (source: GB10, both cuts 4.25 → 1.92 ms, landed)"""
 
-from experiments import _source
 from playground import Claim, Prediction, Probe
 from playground.kernels import fa_prefill
 from playground.shapes import QWEN25_7B_ATTENTION
@@ -17,7 +16,6 @@ probe = Probe(
         verdict="landed",
         source="seed 000, §2.2 P5·3, both cuts together",
     ),
-    share=_source.ATTENTION,
     predictions=[Prediction("H200", 1.2, 2.5, "every ldmatrix of Q, K and V takes an eighth of the wavefronts")],
 )
 

@@ -1,6 +1,5 @@
 """P5·3, first cut: does a softmax of one warp per row beat serial chains?  (source: GB10, both cuts 4.25 → 1.92 ms)"""
 
-from experiments import _source
 from playground import Claim, Prediction, Probe
 from playground.kernels import fa_prefill
 from playground.shapes import QWEN25_7B_ATTENTION
@@ -17,7 +16,6 @@ probe = Probe(
         verdict="landed",
         source="seed 000, §2.2 P5·3, both cuts together",
     ),
-    share=_source.ATTENTION,
     predictions=[
         Prediction(
             "H200", 1.5, 3, "the chain of 64 columns on one thread becomes 8 rows per warp with 32 lanes on each"

@@ -11,7 +11,7 @@ probe = Probe(
     candidates=[fa_prefill(softmax="serial", pv="wmma")],
     shapes=QWEN25_7B_ATTENTION,
     claim=Claim(gpu="GB10", effect=10.06 / 4.24 - 1, level="kernel", verdict="landed", source="seed 000, §2.2 P5·0"),
-    share=_source.ATTENTION,
+    share=_source.ATTENTION_8N,
     predictions=[
         Prediction("H200", 1.5, 4, "half of the arithmetic moves from FMA to tensor cores, the serial softmax stays")
     ],

@@ -11,7 +11,7 @@ probe = Probe(
     candidates=[gemm_f16_nt(TM=128, KS=64)],
     shapes=QWEN25_7B_PREFILL,
     claim=Claim(gpu="GB10", effect=-0.38, level="wall", verdict="reverted", source="seed 000, §3.3 KS=64"),
-    share=_source.GEMM,
+    share=_source.GEMM_TM128,
     predictions=[
         Prediction(
             "H200", 0.75, 1.0, "there as many blocks fit, but rows of 128 bytes conflict 8-way, of 64 bytes 4-way"

@@ -1,6 +1,5 @@
 """P5·2: does a 128-wide output tile beat a 64-wide one?  (source: GB10, kernel 455 → 302 ms, +30 % wall, landed)"""
 
-from experiments import _source
 from playground import Claim, Prediction, Probe
 from playground.kernels import gemm_f16_nt
 from playground.shapes import QWEN25_7B_PREFILL
@@ -11,7 +10,6 @@ probe = Probe(
     candidates=[gemm_f16_nt(TM=128, KS=32)],
     shapes=QWEN25_7B_PREFILL,
     claim=Claim(gpu="GB10", effect=455 / 302 - 1, level="kernel", verdict="landed", source="seed 000, §2.1"),
-    share=_source.GEMM,
     predictions=[
         Prediction("H200", 1.1, 1.4, "a fragment of B is loaded for two mma either way, one of A for twice as many")
     ],

@@ -11,9 +11,9 @@ probe = Probe(
     candidates=[gemm_f16_nt(TM=256, KS=32, warps=16), gemm_f16_nt(TM=256, KS=32, warps=8)],
     shapes=QWEN25_7B_PREFILL,
     claim=Claim(gpu="GB10", effect=-0.03, level="wall", verdict="reverted", source="seed 000, §3.3 TM=256"),
-    share=_source.GEMM,
+    share=_source.GEMM_TM128,
     predictions=[
-        Prediction("H200", 0.9, 1.0, "at 100 registers one block of 16 warps fits: no second one covers its barriers")
+        Prediction("H200", 0.9, 1.0, "one block of 16 warps fits, by registers: no second one covers its barriers")
     ],
 )
 

@@ -12,11 +12,10 @@ import numpy as np
 from playground.command import Parser, add_record_options, refusing, run_recorded
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
-from playground.emulator.runner import EmulatedWorkspace
+from playground.emulator.workspace import EmulatedWorkspace
 from playground.kernels.lane_maps import LANES, SIZE, lane_maps
 from playground.report import environment
 from playground.runner import Outcome
-from playground.walk import describe
 
 ELEMENTS = 8
 EMULATED_ON = "H200"
@@ -68,7 +67,7 @@ def make_record(device, out) -> dict:
         "probe": "lane_maps",
         **environment.commit(),
         "versions": environment.versions() | {"cuda": built.toolkit},
-        "gpu": describe(device),
+        "gpu": environment.gpu(device),
         "dumps": dumps,
     }
 

@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 
 import experiments
+from experiments import _ladder
 from playground import agreement
 from playground.command import GATE_FAILED, Parser, add_run_options, choose_device, refusing, run_probe
 from playground.errors import Refusal
 from playground.kernel_commands import add_check, add_ledger
-from playground.report import catalogue, ladder, plots, record
+from playground.report import catalogue, plots, record
 from playground.report.narrator import console
 
 
@@ -53,7 +54,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def list_probes(options: argparse.Namespace) -> int:
-    found = catalogue.rows(options.out)
+    found = catalogue.rows(options.out, experiments.claims())
     if options.markdown:
         print(catalogue.as_markdown(found))
     else:
@@ -63,26 +64,28 @@ def list_probes(options: argparse.Namespace) -> int:
 
 def redraw(options: argparse.Namespace) -> int:
     pictures = plots.redraw(options.out, options.probe)
-    print(*pictures, *(ladder.redraw(options.out) if options.probe is None else ()), sep="\n")
+    print(*pictures, *(plots.redraw_ladders(options.out, _ladder.RUNGS) if options.probe is None else ()), sep="\n")
     return 0
 
 
 def draw_ladder(options: argparse.Namespace) -> int:
-    pictures = ladder.redraw(options.out)
+    pictures = plots.redraw_ladders(options.out, _ladder.RUNGS)
     if not pictures:
-        raise Refusal(f"no record of {', '.join(ladder.PROBES)} in {options.out}: nothing to draw")
+        probes = ", ".join(rung.probe for rung in _ladder.RUNGS if rung.probe)
+        raise Refusal(f"no record of {probes} in {options.out}: nothing to draw")
     print(*pictures, sep="\n")
     return 0
 
 
 def agree(options: argparse.Namespace) -> int:
+    kernels = experiments.kernels()
     device = choose_device("gpu")
     if options.launch_only:
-        agreement.launch_all(device)
+        agreement.launch_all(device, kernels)
         return 0
     path = options.out / device.slug / "emulator_agreement.jsonl"
     record.prepare(path)
-    found = agreement.compare(device)
+    found = agreement.compare(device, kernels)
     record.append(path, found)
     agreement.write_table(found, path.with_suffix(".md"))
     print(f"{agreement.as_markdown(found)}\n\nrecord   {path}\ntable    {path.with_suffix('.md')}")

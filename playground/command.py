@@ -1,6 +1,7 @@
 """The command lines: `python -m experiments.<probe>` and `python -m playground <command>`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,30 +11,59 @@ from playground.kernels.contract import Contract
 from playground.probe import Probe
 from playground.shapes import Shape
 
-CANNOT_RUN = 2
 GATE_FAILED = 1
+CANNOT_RUN = 2
+INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
     """argparse whose errors are Refusals, so that they are one line like all others."""
+
+    def __init__(self, **options):
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message):
         raise Refusal(message)
 
 
 def refusing(main):
-    """Decorator: turns a Refusal into its one line on standard error and exit status 2."""
+    """Decorator: what stops a command is one line on standard error, and an exit status other than 0."""
 
     def guarded(*arguments):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.reconfigure(errors="replace")  # the locale may lack × and §
         try:
-            return main(*arguments)
+            status = main(*arguments)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return status
         except Refusal as refusal:
-            program = Path(sys.argv[0])
-            name = program.parent.name if program.stem == "__main__" else program.stem
-            print(f"{name}: {refusal}", file=sys.stderr)
-            return CANNOT_RUN
+            return _stopped(str(refusal), CANNOT_RUN)
+        except MemoryError as error:
+            return _stopped(f"not enough memory: {error}", CANNOT_RUN)
+        except BrokenPipeError:
+            _discard_output()
+            return 0
+        except OSError as error:
+            _discard_output()
+            return _stopped(f"cannot write the output: {error.strerror}", CANNOT_RUN)
+        except KeyboardInterrupt:
+            return _stopped("interrupted: this run leaves no record", INTERRUPTED)
 
     return guarded
+
+
+def _stopped(why: str, status: int) -> int:
+    program = Path(sys.argv[0])
+    name = program.parent.name if program.stem == "__main__" else program.stem
+    print(f"{name}: {why}", file=sys.stderr)
+    return status
+
+
+def _discard_output() -> None:
+    """Nobody reads standard output any more: what Python still holds of it must not fail at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -41,9 +71,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_record_options(parser)
     parser.add_argument("--quick", action="store_true", help="a quarter of the rounds")
     parser.add_argument(
-        "--shape", action="append", metavar="NTxODxID", help="instead of the probe's shapes; repeatable"
+        "--shape", action="append", metavar="AxBxC", help="dimensions, instead of the probe's; repeatable"
     )
-    parser.add_argument("--seed", type=int, help="of the inputs, to repeat a run (default: fresh)")
+    parser.add_argument("--seed", type=seed, help="of the inputs, to repeat a run (default: fresh)")
+
+
+def seed(text: str) -> int:
+    """A seed from the command line."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)
 
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +123,8 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
     from playground.report import narrator, plots, record
 
     if options.plot_only:
+        if options.json:
+            raise Refusal("--json prints a record, and --plot-only makes none")
         for picture in plots.redraw(options.out, name):
             print(picture)
         return 0
@@ -94,11 +133,11 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
     record.prepare(path)
     out = narrator.console(quiet=options.json)
     result = make(device, out)
-    record.append(path, result)
-    picture = plots.draw(result, path.with_suffix(".png"))
     if options.json:
-        print(record.dumps(result))
-    out.print(f"\nrecord   {path}\npicture  {picture}")
+        sys.stdout.write(record.dumps(result) + "\n")
+    record.append(path, result)
+    out.print(f"\nrecord   {path}")
+    out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
     return 0 if held(result) else GATE_FAILED
 
 
@@ -120,7 +159,8 @@ def parse_shape(text: str, contract: Contract) -> Shape:
     """`2048x3584x3584` as the contract's dimensions, in order."""
     lengths = text.lower().replace("×", "x").split("x")
     if len(lengths) != len(contract.dimensions) or not all(length.isdecimal() for length in lengths):
-        raise Refusal(f"--shape {text!r}: not {'x'.join(contract.dimensions)} as whole numbers")
+        example = "x".join(str(length) for length in contract.emulated[-1].values())
+        raise Refusal(f"--shape {text!r}: not whole numbers for {'×'.join(contract.dimensions)}, such as {example}")
     shape = Shape(dict(zip(contract.dimensions, map(int, lengths))))
     contract.check_dimensions(shape.dims)
     return shape

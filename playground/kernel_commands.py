@@ -13,7 +13,9 @@ from playground.kernels import KERNELS, Kernel
 from playground.measure import parity
 from playground.measure.inputs import fresh_seed, random_inputs
 from playground.measure.references import REFERENCES
-from playground.report.narrator import Narrator, console, counts_table, ledger_table, table
+from playground.report.heatmap import heatmap, values_by_line
+from playground.report.narrator import Narrator, console
+from playground.report.tables import counts_table, ledger_table, table
 from playground.shapes import Shape
 
 
@@ -54,7 +56,7 @@ def show_ledger(kernel: Kernel, options: argparse.Namespace) -> int:
 
 def run_check(kernel: Kernel, options: argparse.Namespace) -> int:
     """Emulate `kernel` on each shape; 1 if parity fails or a hazard is found."""
-    from playground.emulator.runner import EmulatedWorkspace
+    from playground.emulator.workspace import EmulatedWorkspace
 
     out, contract, label = console(), kernel.contract, str(kernel)
     voice = Narrator(out)
@@ -64,29 +66,25 @@ def run_check(kernel: Kernel, options: argparse.Namespace) -> int:
     for shape in shapes:
         inputs = random_inputs(contract, shape.dims, fresh_seed() if options.seed is None else options.seed)
         workspace = EmulatedWorkspace(contract, inputs)
-        outcome = workspace.run(built)
+        report = workspace.report(built)
+        outcome = workspace.outcome(report)
         gate = parity.check(outcome, REFERENCES[contract.name](inputs))
         voice.parity(shape, {label: gate})
         voice.hazards({label: outcome.hazards})
         held &= gate.passed and not outcome.hazards
     out.print(counts_table({"dims": shape.dims, "arch": built.arch.name, "counts": {label: outcome.counts}}))
     if options.by_line:
-        show_by_line(workspace.report(built).counts, options)
+        show_by_line(report.counts, options)
     return 0 if held else GATE_FAILED
 
 
 def show_by_line(counts, options: argparse.Namespace) -> None:
     """Print one count per Python line, the largest first; draw it over the source if a picture is wanted."""
-    from playground.emulator import heatmap
-
-    by_line = counts.by_line()
-    known = sorted({name for numbers in by_line.values() for name in numbers})
-    if options.by_line not in known:
-        raise Refusal(f"--by-line {options.by_line}: there is no such count; there are {', '.join(known)}")
     rows = table("line", options.by_line)
-    for (file, line), numbers in sorted(by_line.items(), key=lambda item: -item[1].get(options.by_line, 0)):
-        if numbers.get(options.by_line, 0):
-            rows.add_row(f"{Path(file).name}:{line}", f"{numbers[options.by_line]:,}")
+    values = values_by_line(counts, options.by_line)
+    for (file, line), value in sorted(values.items(), key=lambda item: -item[1]):
+        if value:
+            rows.add_row(f"{Path(file).name}:{line}", f"{value:,}")
     console().print(rows)
     if options.heatmap:
         try:

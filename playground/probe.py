@@ -63,6 +63,16 @@ class Probe:
     bar: float = BAR
 
     def __post_init__(self):
+        object.__setattr__(self, "candidates", tuple(self.candidates))
+        labels = [str(kernel) for kernel in self.kernels]
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise Refusal(f"a probe compares a baseline with at least one other kernel, each once: {', '.join(labels)}")
+        if not 0 < self.bar < 0.5:
+            raise Refusal(f"the bar is {self.bar}: it must lie between 0 and 0.5")
+        if self.share and not 0 < self.share.fraction <= 1:
+            raise Refusal(f"the share is {self.share.fraction}: it must lie between 0 and 1")
+        for shape in self.shapes:
+            self.baseline.contract.check_dimensions(shape.dims)
         for candidate in self.candidates:
             if candidate.contract != self.baseline.contract:
                 raise Refusal(

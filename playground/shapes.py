@@ -1,6 +1,12 @@
 """The model shapes that probes run on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+
+def extent(dims: Mapping[str, int]) -> str:
+    """Dimensions as text: 2048×3584×3584."""
+    return "×".join(str(length) for length in dims.values())
 
 
 @dataclass(frozen=True)
@@ -12,7 +18,7 @@ class Shape:
 
     def __str__(self) -> str:
         roles = ", ".join(role for role in self.roles if role)
-        return "×".join(str(length) for length in self.dims.values()) + (f" ({roles})" if roles else "")
+        return extent(self.dims) + (f" ({roles})" if roles else "")
 
 
 @dataclass(frozen=True)

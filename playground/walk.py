@@ -1,15 +1,16 @@
 """The steps that a probe walks: build, emulate, run, check, time, judge. The result is the record."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from playground import verdicts
 from playground.compiler.arch import GPUS, Arch
 from playground.compiler.build import Build, build
 from playground.errors import Refusal
 from playground.kernels import Kernel
-from playground.measure import parity
+from playground.kernels.contract import Contract
+from playground.measure import layer_verdict, parity
 from playground.measure.inputs import DISTRIBUTION, fresh_seed, random_inputs
 from playground.measure.references import REFERENCES
 from playground.measure.verdict import CONTROL
@@ -21,6 +22,8 @@ from playground.shapes import Shape
 
 REFERENCE_GPUS = ("GB10", "H200")
 ROUNDS = 100
+EMULATED_FLOP = 4e9
+EMULATED_ELEMENTS = 2e7
 QUICK_ROUNDS = 24
 
 
@@ -36,7 +39,8 @@ class Options:
 
 def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     """Run `probe` and return its record. Says what it finds to `narrator` as it goes."""
-    narrator.question(probe)
+    claim = probe.claim and str(probe.claim)
+    narrator.question(probe.question, [*map(str, probe.kernels)], claim, [*map(str, probe.predictions)])
     shapes = options.shapes or probe.shapes
     for shape in shapes:
         probe.baseline.contract.check_dimensions(shape.dims)
@@ -50,32 +54,42 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "claim": probe.claim and vars(probe.claim),
         "predictions": [vars(prediction) for prediction in probe.predictions],
         "bar": probe.bar,
-        "share": probe.share and vars(probe.share),
+        "share": vars(probe.share) if probe.share and not options.shapes else None,  # it is of the probe's own shapes
         **environment.commit(),
-        "versions": environment.versions() | {"cuda": build(probe.baseline, next(iter(archs.values()))).toolkit},
-        "gpu": describe(options.device),
+        "versions": environment.versions() | {"cuda": build(probe.baseline, _first_that_holds(archs, ledgers)).toolkit},
+        "gpu": environment.gpu(options.device),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
         "emulated": [],
         "shapes": [],
         "verdicts": {},
     }
-    builds = {str(kernel): build(kernel, next(iter(archs.values()))) for kernel in probe.kernels}
+    builds = {str(kernel): build(kernel, _first_that_holds(archs, ledgers)) for kernel in probe.kernels}
     record["emulated"] = _emulate(probe, builds, options, narrator)
     if options.device is None:
         narrator.not_timed()
         return record
     record["shapes"] = _run_on_gpu(probe, builds, shapes, options, narrator)
-    record["verdicts"] = verdicts.judge(probe, record["shapes"], options.device.name)
+    record["verdicts"] = layer_verdict.judge(record)
     narrator.verdicts(record)
     return record
 
 
 def gates_held(record: dict) -> bool:
-    """Whether every parity gate of the record passed, and the emulator saw no hazard."""
+    """Whether every variant passed its gate on every shape, and the emulator saw no hazard."""
     runs = [*record["emulated"], *record["shapes"]]
     hazards = [found for run in record["emulated"] for found in run["hazards"].values()]
     return all(gate["passed"] for run in runs for gate in run["parity"].values()) and not any(hazards)
+
+
+def _first_that_holds(archs: dict[str, Arch], ledgers: dict[str, dict[str, dict]]) -> Arch:
+    """The first architecture that no variant is too large for: the GPU at hand, or whose PTX to emulate."""
+    for gpu, arch in archs.items():
+        if not any("refused" in per_gpu[gpu] for per_gpu in ledgers.values()):
+            return arch
+    raise Refusal(
+        next(ledger["refused"] for per_gpu in ledgers.values() for ledger in per_gpu.values() if "refused" in ledger)
+    )
 
 
 def _variant(kernel: Kernel, ledgers: dict[str, dict]) -> dict:
@@ -106,23 +120,40 @@ def _ledgers(probe: Probe, archs: dict[str, Arch], device, narrator: Narrator) -
 
 
 def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> list[dict]:
-    """Parity, hazards and counts of every variant on the contract's small shapes, on the CPU."""
-    from playground.emulator.runner import EmulatedWorkspace
+    """Parity, hazards and counts of every variant, on the CPU, on the contract's small shapes.
+
+    Shapes that the user gave take their place where there is no GPU to run them.
+    """
+    from playground.emulator.workspace import EmulatedWorkspace
 
     results = []
-    for dims in probe.baseline.contract.emulated:
-        result, inputs, expected = _prepare(probe, Shape(dims), options, narrator)
-        with narrator.progress(f"{Shape(dims)}: emulating", len(builds)) as advance:
+    for shape in _to_emulate(probe.baseline.contract, options):
+        result, inputs, expected = _prepare(probe, shape, options, narrator)
+        with narrator.progress(f"{shape}: emulating", len(builds)) as advance:
             workspace = EmulatedWorkspace(probe.baseline.contract, inputs)
             outcomes = {label: _advancing(workspace.run, build, advance) for label, build in builds.items()}
         result["arch"] = next(iter(builds.values())).arch.name
-        result["parity"] = _gates(outcomes, expected, Shape(dims), narrator)
+        result["parity"] = _gates(outcomes, expected, shape, narrator)
         result["hazards"] = {label: list(outcome.hazards) for label, outcome in outcomes.items()}
         result["counts"] = {label: dict(outcome.counts) for label, outcome in outcomes.items()}
         narrator.hazards(result["hazards"])
         results.append(result)
     narrator.counts(results[-1])
     return results
+
+
+def _to_emulate(contract: Contract, options: Options) -> list[Shape]:
+    """The contract's small shapes, or the user's where there is no GPU; refused if that would take minutes."""
+    if options.device or not options.shapes:
+        return [Shape(dims) for dims in contract.emulated]
+    for shape in options.shapes:
+        elements = sum(math.prod(contract.shape_of(tensor, shape.dims)) for tensor in contract.tensors)
+        if contract.flop(**shape.dims) > EMULATED_FLOP or elements > EMULATED_ELEMENTS:
+            raise Refusal(
+                f"{shape}: {contract.flop(**shape.dims):.1e} FLOP on {elements:.1e} elements are too much without a GPU:"
+                f" the emulator is given at most {EMULATED_FLOP:.0e} on {EMULATED_ELEMENTS:.0e}"
+            )
+    return list(options.shapes)
 
 
 def _run_on_gpu(probe: Probe, builds, shapes: Sequence[Shape], options: Options, narrator: Narrator) -> list[dict]:
@@ -173,22 +204,14 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
     from playground.measure.plain_copy import copy_beside
     from playground.measure.timing import Stopwatch, rounds_for
 
-    device = options.device
+    device, contract = options.device, probe.baseline.contract
     sides = {label: workspace.launcher(Program(build, device)) for label, build in builds.items()}
     sides[CONTROL] = workspace.launcher(Program(builds[str(probe.baseline)], device))
-    rounded, gates = {name: wanted.rounded_to_f16() for name, wanted in expected.items()}, {}
-    for name, (launch, output) in peers(workspace).items():
-        launch()
-        device.synchronize()
-        gates[name] = parity.check(Outcome(output()), rounded)
-        if gates[name].passed:
-            sides[name] = launch
-    work = probe.baseline.contract.work(shape.dims)
-    with copy_beside(device, work) as copies:
-        for name, copy in copies.items():
-            gates[name] = copy.check()
-            if gates[name].passed:
-                sides[name] = copy.launch
+    work = contract.work(shape.dims)
+    with copy_beside(device, work) as beside:
+        beside |= peers(workspace, expected)
+        gates = {name: peer.check() for name, peer in beside.items()}
+        sides |= {name: peer.launch for name, peer in beside.items() if gates[name].passed}
         narrator.parity(shape, gates)
         rounds = rounds_for(len(sides), options.rounds)
         timing = narrator.progress(f"{shape}: timing", rounds)
@@ -199,17 +222,4 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
         "peer_parity": {name: gate.as_record() for name, gate in gates.items()},
         "samples_us": {name: [round(value, 3) for value in values] for name, values in samples.items()},
         "telemetry": telemetry.summary,
-    }
-
-
-def describe(device) -> dict | None:
-    """The GPU as it goes into a record; None without one."""
-    if device is None:
-        return None
-    return {
-        "name": device.name,
-        "arch": device.arch.name,
-        "sms": device.sms,
-        "l2_bytes": device.l2,
-        "cuda_driver": device.driver_version,
     }

@@ -220,7 +220,8 @@ def test_a_gate_that_failed_is_exit_status_1_and_is_recorded_and_drawn(tmp_path,
         right, unwritten = Outcome({"C": np.ones((64, 64))}), Outcome({"C": np.full((64, 64), np.nan)})
         outcomes = zip(probe.kernels, (right, unwritten))
         gates = {str(kernel): parity.check(outcome, expected).as_record() for kernel, outcome in outcomes}
-        shape = {"dims": {"nt": 64, "od": 64, "id": 8}, "roles": ["q"], "flop": 65536, "seed": 1, "inputs": "ones"}
+        dims = {"nt": 64, "od": 64, "id": 8}
+        shape = {"dims": dims, "roles": ["q"], "flop": 65536, "unit": "TFLOP/s", "seed": 1, "inputs": "ones"}
         return {**without_gpu(name, probe, run, narrator), "shapes": [{**shape, "parity": gates}]}
 
     without_gpu = walk.walk
@@ -236,6 +237,14 @@ def test_a_second_run_is_appended(results):
     assert main(["run", "gemm_tm128", "--on", "emulator", "--json", "--out", str(results)]) == 0
     records, warnings = record.read(results / "emulator" / "gemm_tm128.jsonl")
     assert (len(records), warnings) == (2, [])
+
+
+@pytest.mark.parametrize(("shape", "known"), [((), True), (("--shape", "1024"), False)])
+def test_the_share_of_the_wall_is_that_of_the_probes_own_shapes(shape, known, tmp_path, capsys):
+    probe = "elementwise_vectorized_convert"
+    assert main(["run", probe, "--on", "emulator", "--json", *shape, "--out", str(tmp_path)]) == 0
+    share = vars(experiments.load(probe).share)
+    assert json.loads(capsys.readouterr().out)["share"] == (share if known else None)
 
 
 def test_the_ledger_prints_a_row_per_architecture(capsys):

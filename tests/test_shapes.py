@@ -6,7 +6,7 @@ from playground.shapes import QWEN25_7B, QWEN25_7B_ATTENTION, QWEN25_7B_PREFILL,
 
 
 def test_a_layer_has_seven_gemms_in_four_shapes():
-    """Issue 2: od×id over 2048 tokens."""
+    """od×id over 2048 tokens, from the model's published configuration."""
     counted = Counter()
     for shape in QWEN25_7B_PREFILL:
         assert shape.dims["nt"] == 2048
@@ -27,7 +27,6 @@ def test_all_gemms_of_a_prefill_take_27_tflop():
     """2 · 2048 tokens · 233,046,016 weights of a layer's GEMMs · 28 layers."""
     weights = 2 * 3584 * 3584 + 2 * 512 * 3584 + 3 * 18944 * 3584
     layer = sum(len(s.roles) * 2 * s.dims["nt"] * s.dims["od"] * s.dims["id"] for s in QWEN25_7B_PREFILL)
-    assert weights == 233_046_016
     assert QWEN25_7B.layers * layer == 2 * 2048 * weights * 28
 
 

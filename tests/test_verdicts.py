@@ -1,13 +1,10 @@
 """From the samples of several shapes to verdicts: on each, on the layer, and on the wall."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import experiments
-from playground import Prediction
-from playground.verdicts import judge
+from playground.measure import layer_verdict
 
 PROBE = experiments.load("gemm_tm128")
 BASELINE, CANDIDATE = (str(kernel) for kernel in PROBE.kernels)
@@ -21,9 +18,22 @@ def shape(roles, baseline, candidate, rounds=24):
     return {"roles": roles, "samples_us": samples}
 
 
+def judge(probe, shapes, gpu="NVIDIA H200", **changed):
+    """The verdicts on a record of that probe."""
+    record = {
+        "bar": probe.bar,
+        "share": None,
+        "predictions": [vars(prediction) for prediction in probe.predictions],
+        "gpu": {"name": gpu},
+        "variants": [{"label": str(kernel)} for kernel in probe.kernels],
+        "shapes": shapes,
+    }
+    return layer_verdict.judge(record | changed)
+
+
 def test_the_layer_counts_each_shape_as_often_as_the_layer_has_it():
     """q and o: 2 · 100 µs against 2 · 80; down: 200 against 220. The layer: 400 against 380."""
-    judged = judge(PROBE, [shape(["q", "o"], 100.0, 80.0), shape(["down"], 200.0, 220.0)], "NVIDIA H200")[CANDIDATE]
+    judged = judge(PROBE, [shape(["q", "o"], 100.0, 80.0), shape(["down"], 200.0, 220.0)])[CANDIDATE]
     assert judged["ratio"]["median"] == pytest.approx(400 / 380)
     assert judged["verdict"] == "landed"
     assert [one["ratio"]["median"] for one in judged["per_shape"]] == pytest.approx([100 / 80, 200 / 220])
@@ -31,21 +41,28 @@ def test_the_layer_counts_each_shape_as_often_as_the_layer_has_it():
 
 
 def test_the_wall_moves_only_by_the_share_that_the_kernels_have_in_it():
-    probe = replace(PROBE, share=replace(PROBE.share, fraction=0.1))
-    judged = judge(probe, [shape(["q"], 112.0, 100.0)], "NVIDIA H200")[CANDIDATE]
+    judged = judge(PROBE, [shape(["q"], 112.0, 100.0)], share={"fraction": 0.1, "source": "a test"})[CANDIDATE]
     assert judged["verdict"] == "landed"
     assert judged["wall"]["ratio"]["median"] == pytest.approx(1 / (0.9 + 0.1 * 100 / 112))
     assert judged["wall"]["verdict"] == "no difference"
 
 
+def test_without_a_share_there_is_no_verdict_on_the_wall():
+    assert judge(PROBE, [shape(["q"], 112.0, 100.0)])[CANDIDATE]["wall"] is None
+
+
+def test_a_record_without_times_has_no_verdict():
+    assert judge(PROBE, [], gpu=None) == {}
+
+
 def test_the_layer_takes_the_rounds_that_all_shapes_have():
-    judged = judge(PROBE, [shape(["q"], 100.0, 80.0, rounds=24), shape(["k"], 100.0, 80.0, rounds=30)], "NVIDIA H200")
+    judged = judge(PROBE, [shape(["q"], 100.0, 80.0, rounds=24), shape(["k"], 100.0, 80.0, rounds=30)])
     assert judged[CANDIDATE]["ratio"]["median"] == pytest.approx(1.25)
 
 
 def test_a_candidate_that_was_not_timed_on_every_shape_gets_no_verdict():
-    assert judge(PROBE, [shape(["q"], 100.0, 80.0), shape(["k"], 100.0, None)], "NVIDIA H200") == {}
-    assert judge(PROBE, [shape(["q"], 100.0, 80.0), {"roles": ["k"]}], "NVIDIA H200") == {}
+    assert judge(PROBE, [shape(["q"], 100.0, 80.0), shape(["k"], 100.0, None)]) == {}
+    assert judge(PROBE, [shape(["q"], 100.0, 80.0), {"roles": ["k"]}]) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,14 +75,15 @@ def test_a_candidate_that_was_not_timed_on_every_shape_gets_no_verdict():
     ],
 )
 def test_a_prediction_is_checked_against_the_median_on_its_gpu(gpu, candidate, outcome):
-    probe = replace(PROBE, predictions=[Prediction("H200", 1.1, 1.4, "a test")])
-    assert judge(probe, [shape(["q"], 100.0, candidate)], gpu)[CANDIDATE]["prediction"] == outcome
+    predictions = [{"gpu": "H200", "low": 1.1, "high": 1.4, "because": "a test"}]
+    judged = judge(PROBE, [shape(["q"], 100.0, candidate)], gpu, predictions=predictions)[CANDIDATE]
+    assert judged["prediction"] == outcome
 
 
 def test_only_the_first_candidate_was_predicted():
     probe = experiments.load("gemm_tm256")
     labels = [str(kernel) for kernel in probe.kernels]
     samples = {label: list(np.full(24, 100.0)) for label in (*labels, "A/A")}
-    judged = judge(probe, [{"roles": ["q"], "samples_us": samples}], "NVIDIA H200")
+    judged = judge(probe, [{"roles": ["q"], "samples_us": samples}])
     assert judged[labels[1]]["prediction"] in ("held", "missed")
     assert judged[labels[2]]["prediction"] is None

@@ -11,7 +11,6 @@ from playground.errors import Refusal
 
 WARP = 32
 REGISTERS_PER_SM = 65536
-REGISTERS_PER_THREAD = 255
 REGISTER_UNIT = 256
 SCHEDULERS = 4
 SHARED_UNIT = 128
@@ -84,13 +83,9 @@ def arch_named(name: str) -> Arch:
     matches = {key.lower(): arch for key, arch in known.items()}
     if name.lower() in matches:
         return matches[name.lower()]
-    near = difflib.get_close_matches(name.lower(), matches, n=1, cutoff=0)
-    raise Refusal(f"unknown architecture {name!r}: did you mean {near[0]}? Known: {', '.join(known)}")
-
-
-def arch_of(cc: tuple[int, int]) -> Arch:
-    """The architecture with that compute capability."""
-    return arch_named(f"sm_{cc[0]}{cc[1]}")
+    near = difflib.get_close_matches(name.lower(), matches, n=1)
+    guess = f": did you mean {near[0]}?" if near else "."
+    raise Refusal(f"unknown architecture {name!r}{guess} Known: {', '.join(known)}")
 
 
 @dataclass(frozen=True)

@@ -35,17 +35,18 @@ def build(kernel: Kernel, arch: Arch) -> Build:
     Refuses what the architecture cannot hold, with the requirement and the limit.
     """
     check_limits(kernel, arch)
-    digest = cache.key(kernel.function, str(kernel), kernel.threads, kernel.layout.bytes, arch)
+    digest = cache.key(kernel.function, str(kernel), kernel.threads, kernel.min_blocks, kernel.layout.bytes, arch)
     entry = cache.load(digest)
     if entry is None:
         entry = cache.store(digest, _compile(kernel, arch))
+    cubin = base64.b64decode(entry["cubin"])
     return Build(
         kernel=kernel,
         arch=arch,
         ptx=entry["ptx"],
-        cubin=base64.b64decode(entry["cubin"]),
+        cubin=cubin,
         entry=kernel.name,
-        ledger=ledger.read(kernel, arch, entry["ptx"], entry["log"], entry["mix"]),
+        ledger=ledger.read(kernel, arch, entry["ptx"], entry["log"], entry["mix"] or sass.instruction_mix(cubin)),
     )
 
 
@@ -67,7 +68,7 @@ def _compile(kernel: Kernel, arch: Arch) -> dict:
     from playground.compiler import numba_ptx, nvjitlink  # late: a cached build needs neither, and they take a second
 
     signature = numba_ptx.address_signature(len(kernel.contract.tensors), len(kernel.contract.dimensions))
-    ptx = numba_ptx.to_ptx(kernel.function, signature, arch.cc, kernel.threads)
+    ptx = numba_ptx.to_ptx(kernel.function, signature, arch.cc, kernel.threads, kernel.min_blocks)
     mangled = re.search(r"\.entry\s+([\w$]+)", ptx).group(1)
     ptx = ptx.replace(mangled, kernel.name)
     cubin, log = nvjitlink.link(ptx, arch.name)

@@ -34,10 +34,11 @@ def key(function, *parts) -> str:
 
 
 def load(digest: str) -> dict | None:
-    """The entry stored under `digest`, or None."""
+    """The entry stored under `digest`, or None if there is none or it is not whole."""
     try:
-        return json.loads((folder() / f"{digest}.json").read_text())
-    except (OSError, ValueError):
+        entry = json.loads((folder() / f"{digest}.json").read_text())
+        return entry["entry"] if entry["checksum"] == _checksum(entry["entry"]) else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -51,9 +52,18 @@ def store(digest: str, entry: dict) -> dict:
     with contextlib.suppress(OSError):
         folder().mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=folder(), suffix=".tmp", delete=False) as file:
-            json.dump(entry, file)
-        os.replace(file.name, folder() / f"{digest}.json")
+            temporary = Path(file.name)
+            try:
+                json.dump({"entry": entry, "checksum": _checksum(entry)}, file)
+                file.close()
+                os.replace(temporary, folder() / f"{digest}.json")
+            finally:
+                temporary.unlink(missing_ok=True)
     return entry
+
+
+def _checksum(entry) -> str:
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
 
 @cache

@@ -7,7 +7,7 @@ from numba import cuda
 from numba.cuda import types
 
 
-def to_ptx(function, signature, cc: tuple[int, int], threads: int, fastmath: bool = False) -> str:
+def to_ptx(function, signature, cc: tuple[int, int], threads: int, min_blocks: int = 1, fastmath: bool = False) -> str:
     """PTX of a kernel, with line information. `signature`: a tuple of Numba types. cc: compute capability."""
     with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: SimpleNamespace(compute_capability=cc)):
         # Numba asks the current device for the architecture of device functions, even where the kernel names it.
@@ -18,7 +18,7 @@ def to_ptx(function, signature, cc: tuple[int, int], threads: int, fastmath: boo
             abi="numba",
             cc=cc,
             lineinfo=True,
-            launch_bounds=(threads, 1),
+            launch_bounds=(threads, min_blocks),
             fastmath=fastmath,
         )
     return ptx

@@ -4,7 +4,6 @@ from playground.emulator.emulate import emulate
 from playground.emulator.errors import BadLaunch, BudgetExceeded, UnknownInstruction
 from playground.emulator.global_memory import GlobalMemory
 from playground.emulator.hazards import Hazard
-from playground.emulator.heatmap import heatmap
 from playground.emulator.launch import Report, launch
 
 __all__ = [
@@ -15,6 +14,5 @@ __all__ = [
     "Report",
     "UnknownInstruction",
     "emulate",
-    "heatmap",
     "launch",
 ]

@@ -10,8 +10,8 @@ import numpy as np
 
 from playground.emulator import hazards
 from playground.emulator.errors import UnknownInstruction
+from playground.emulator.instruction import Immediate, Instruction
 from playground.emulator.operation import Effect, known
-from playground.emulator.parse import Immediate, Instruction
 from playground.emulator.shared_memory import ISSUE, LAND
 
 SIZES = {"ca": (4, 8, 16), "cg": (16,)}

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.memory import ORDER, SPACES, split_generic
+from playground.emulator.instruction import Instruction, Symbol
+from playground.emulator.memory import ORDER, split_generic
 from playground.emulator.operation import Effect, known
-from playground.emulator.parse import Instruction, Symbol
 from playground.emulator.shared_memory import ATOMIC
+from playground.emulator.spaces import SPACES
 from playground.emulator.types import WIDTH, is_float, size, storage, value
 
 FOLDS = {
@@ -99,7 +100,10 @@ def _turns(name: str) -> Callable:
 
 
 def _each_place(cells, places, sequence: Callable, *operands):
-    """sequence(current, *operands of the lanes at one place) -> (what each found, what is left)."""
+    """sequence(current, *operands of the lanes at one place) -> (what each found, what is left).
+
+    sequence.one(currents, *operands) -> what is left at each of many places, where one lane each comes.
+    """
     order = np.argsort(places, kind="stable")
     places = places[order]
     edges = np.flatnonzero(np.diff(places)) + 1
@@ -108,8 +112,8 @@ def _each_place(cells, places, sequence: Callable, *operands):
     operands = [np.asarray(operand)[order] for operand in operands]
     if len(starts) == len(places):
         # Nobody meets: all places at once, as sequences of one.
-        old = cells[places].reshape(-1, 1)
-        found[:], cells[places] = _columns(sequence, old, operands)
+        found[:] = cells[places]
+        cells[places] = sequence.one(found, *operands)
     else:
         for start, stop in zip(starts, stops) if len(places) else ():
             own = [operand[start:stop] for operand in operands]
@@ -117,12 +121,6 @@ def _each_place(cells, places, sequence: Callable, *operands):
     result = np.empty_like(found)
     result[order] = found
     return result
-
-
-def _columns(sequence: Callable, old, operands):
-    one = getattr(sequence, "one", None)
-    current = old[:, 0]
-    return current.copy(), one(current, *operands)
 
 
 def _fold(function) -> Callable:

@@ -58,7 +58,7 @@ def release(chunk, groups):
     if not groups:
         return []
     if _all_at_one(chunk, groups):
-        _count(chunk, np.arange(len(chunk.blocks)), int(chunk.waiting.at[groups[0].chunk_lanes[0]]))
+        _count(chunk, int(chunk.waiting.at[groups[0].chunk_lanes[0]]), len(chunk.blocks))
         _go(groups, None)
         chunk.settle()
         return groups
@@ -78,7 +78,7 @@ def _all_at_one(chunk, groups) -> bool:
     return (
         sum(group.size for group in groups) == len(waiting.at)
         and all(isinstance(group.pc, int) for group in groups)
-        and len({block_at for group in groups for block_at in [group.pc]}) == 1
+        and len({group.pc for group in groups}) == 1
         and not waiting.count.any()
         and (waiting.id == waiting.id[0]).all()
         and not chunk.arrivals
@@ -125,7 +125,7 @@ def _complete(chunk, slot: int, barrier: int, lanes, whole: bool, checked: bool 
         how = _how(chunk, int(instruction))
         if how != "sync":
             chunk.reduced[lanes] = synchronise.reduce(how, waiting.predicate[lanes])
-    _count(chunk, np.array([slot]), int(places[0]))
+    _count(chunk, int(places[0]), 1)
     chunk.arrivals.pop((slot, barrier), None)
     warps = chunk.warps_in_block(lanes)
     every = whole or len(warps) == chunk.order.warps
@@ -160,9 +160,8 @@ def _report(chunk, lanes, detail: str):
         chunk.report(hazards.BARRIER, int(instruction), own, detail)
 
 
-def _count(chunk, slots, instruction: int):
-    counts = chunk.launch.counts
-    counts.barriers_at[instruction] += len(slots)
+def _count(chunk, instruction: int, blocks: int):
+    chunk.launch.counts.barriers_at[instruction] += blocks
 
 
 def _go(groups, free):
@@ -180,7 +179,7 @@ def _go(groups, free):
 
 
 def _resumed(pc):
-    """A barrier that is the last instruction of all waits with ENDED + WAITING."""
+    """Where lanes go on that waited: after a barrier that is the last instruction of all, they have ENDED."""
     return pc - WAITING
 
 

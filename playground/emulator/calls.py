@@ -8,7 +8,7 @@ Source: PTX ISA, "Parameterized Variable Definitions" and "Control Flow Instruct
 from dataclasses import dataclass, field, replace
 
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.parse import (
+from playground.emulator.instruction import (
     Address,
     Function,
     Instruction,

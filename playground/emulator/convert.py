@@ -8,8 +8,8 @@ import numpy as np
 from playground.emulator import bfloat, half
 from playground.emulator.errors import UnknownInstruction
 from playground.emulator.floating import PAIRS, flush, flush_half, relu, saturate
+from playground.emulator.instruction import Instruction
 from playground.emulator.operation import Pure, known
-from playground.emulator.parse import Instruction
 from playground.emulator.rounding import MODES, integer_pair, odd, round_pair
 from playground.emulator.types import FLOATS, WIDTH, is_float, value
 

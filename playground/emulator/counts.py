@@ -4,23 +4,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from playground.emulator.classify import classify, flop, traffic
 from playground.emulator.patterns import SECTOR_BYTES, Patterns
-from playground.emulator.types import is_float
-
-CLASSES = {
-    "barrier": ("bar", "barrier"),
-    "branch": ("bra", "ret", "exit", "call", "trap", "brkpt"),
-    "tensor": ("wmma", "mma", "ldmatrix", "stmatrix", "movmatrix"),
-    "warp": ("shfl", "vote", "match", "activemask", "redux", "elect"),
-    "cp_async": ("cp",),
-    "atomic": ("atom", "red"),
-    "special_function": ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh"),
-    "conversion": ("cvt",),
-    "move": ("mov", "selp", "slct", "cvta", "prmt", "isspacep"),
-    "compare": ("setp", "set"),
-    "fence": ("membar", "fence", "nanosleep"),
-}
-_CLASS_OF = {name: label for label, names in CLASSES.items() for name in names}
 
 LINE_BYTES = 128
 SHARED_BITS = 32
@@ -37,30 +22,6 @@ COLUMNS = (
 )
 
 
-def classify(instruction) -> str:
-    """The class that an instruction is counted in."""
-    name = instruction.name
-    if name in ("ld", "st"):
-        space = next(
-            (part for part in instruction.modifiers if part in ("shared", "global", "local", "param")), "generic"
-        )
-        return f"{name}_{space}"
-    if name in _CLASS_OF:
-        return _CLASS_OF[name]
-    return "float" if instruction.types and is_float(instruction.type) else "integer"
-
-
-def traffic(instruction) -> str:
-    """load, store, atomic or cp_async: what its bytes are counted as."""
-    name = instruction.name
-    if name in ("atom", "red"):
-        return "atomic"
-    if name == "cp":
-        return "cp_async"
-    stores = name in ("st", "stmatrix") or instruction.opcode[:2] == ("wmma", "store")
-    return "store" if stores else "load"
-
-
 class Counts:
     """Filled while a kernel runs. Table columns are int64 (instructions,), one entry per PTX instruction."""
 
@@ -68,7 +29,6 @@ class Counts:
         self.instructions = instructions
         self.blocks = blocks
         self.patterns = Patterns()
-        self.barriers = 0
         self.executed = np.zeros(len(blocks), np.int64)
         self.threads = np.zeros(len(blocks), np.int64)
         self.table = {name: np.zeros(len(instructions), np.int64) for name in COLUMNS}
@@ -118,14 +78,6 @@ class Counts:
         for index, instruction in enumerate(self.instructions):
             places[instruction.file, instruction.line].append(index)
         return {place: self.summarise(indices) for place, indices in sorted(places.items())}
-
-    def by_opcode(self) -> dict[str, int]:
-        """PTX opcode -> warp-level instructions executed."""
-        found: dict[str, int] = defaultdict(int)
-        for instruction, executed in zip(self.instructions, self.table["inst_executed"]):
-            if executed:
-                found[".".join(instruction.opcode)] += int(executed)
-        return dict(found)
 
     def summarise(self, indices) -> dict[str, int | float]:
         """Counts of some instructions.
@@ -184,12 +136,3 @@ SUMS = (
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
-
-
-def flop(instruction) -> int:
-    """Multiplications and additions of one warp-wide MMA; 0 of anything else."""
-    if instruction.name != "mma" and instruction.opcode[:2] != ("wmma", "mma"):
-        return 0
-    shape = next(part for part in instruction.modifiers if part.startswith("m") and part[1].isdigit())
-    m, n, k = (int(number) for number in shape[1:].replace("n", " ").replace("k", " ").split())
-    return 2 * m * n * k

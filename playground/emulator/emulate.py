@@ -102,4 +102,4 @@ def _dtype(array: np.ndarray):
 def _compile(function, signature: tuple, cc: tuple[int, int], threads: int, fastmath: bool) -> str:
     from playground.compiler.numba_ptx import to_ptx
 
-    return to_ptx(function, signature, cc, threads, fastmath)
+    return to_ptx(function, signature, cc, threads, fastmath=fastmath)

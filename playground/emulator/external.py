@@ -8,24 +8,18 @@ import re
 import numpy as np
 
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.floating import relu, saturate
+from playground.emulator.floating import fma_half, relu, saturate
+from playground.emulator.instruction import Instruction
 from playground.emulator.memory import Access, reach, split_generic
 from playground.emulator.operation import Effect
-from playground.emulator.parse import Instruction
-from playground.emulator.rounding import odd, two_sum
 
 F16 = np.dtype("f2")
 F32 = np.dtype("f4")
 BOOL = np.dtype("?")
 
-
-def _fma(a, b, c):
-    return odd(*two_sum(a.astype(np.float64) * b, c.astype(np.float64)))
-
-
 OPERATORS = {"pl": np.add, "mi": np.subtract, "ml": np.multiply, "dv": np.divide}
 COMPARISONS = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
-ARITHMETIC = {"hadd": np.add, "hsub": np.subtract, "hmul": np.multiply, "hdiv": np.divide, "hfma": _fma}
+ARITHMETIC = {"hadd": np.add, "hsub": np.subtract, "hmul": np.multiply, "hdiv": np.divide, "hfma": fma_half}
 ARITHMETIC |= {"hmax": np.fmax, "hmin": np.fmin, "hneg": np.negative, "habs": np.abs}
 MATHS = {"hexp": np.exp, "hexp2": np.exp2, "hexp10": lambda x: np.power(np.float32(10), x), "hlog": np.log}
 MATHS |= {"hlog2": np.log2, "hlog10": np.log10, "hsin": np.sin, "hcos": np.cos, "htanh": np.tanh, "hsqrt": np.sqrt}

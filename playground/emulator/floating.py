@@ -11,12 +11,11 @@ import numpy as np
 
 from playground.emulator import half
 from playground.emulator.errors import UnknownInstruction
+from playground.emulator.instruction import Instruction
 from playground.emulator.operation import Pure, known
-from playground.emulator.parse import Instruction
 from playground.emulator.rounding import MODES, fma32, fma64, odd, round_pair, two_product, two_sum
 from playground.emulator.types import is_float
 
-TINY = np.float32(2.0**-126)
 PAIRS = ("f16x2", "bf16x2")
 HALVES = ("f16", "bf16", *PAIRS)
 
@@ -134,16 +133,21 @@ def flush_half(x):
     return np.where(np.abs(x) < x.dtype.type(2.0**-14), np.copysign(x.dtype.type(0), x), x)
 
 
-def _fma_half(a, b, c):
-    """The product of two 16-bit floats is exact in double; rounding the sum to odd keeps the last rounding right."""
-    return odd(*two_sum(a.astype(np.float64) * b, c.astype(np.float64)))
+def _fma_pair(a, b, c):
+    """a·b + c as an exact pair: the product of two floats of up to 32 bits is exact in double."""
+    return two_sum(a.astype(np.float64) * b, c.astype(np.float64))
+
+
+def fma_half(a, b, c):
+    """Of 16-bit floats that are kept as float32: the sum is rounded to odd, which keeps the last rounding right."""
+    return odd(*_fma_pair(a, b, c))
 
 
 def _fma(instruction: Instruction) -> Pure:
     kind, mode = instruction.type, _mode(instruction)
     found = known(instruction, *MODES, "ftz", "sat", "relu")
     if kind in HALVES:
-        return _half(instruction, _then(_fma_half, relu) if "relu" in found else _fma_half, 3)
+        return _half(instruction, _then(fma_half, relu) if "relu" in found else fma_half, 3)
     if "relu" in found:
         raise UnknownInstruction(instruction)
     if kind == "f64":
@@ -151,10 +155,6 @@ def _fma(instruction: Instruction) -> Pure:
     if mode == "rn":
         return _finish(instruction, fma32, 3)
     return _finish(instruction, lambda a, b, c: round_pair(*_fma_pair(a, b, c), np.dtype("f4"), mode), 3)
-
-
-def _fma_pair(a, b, c):
-    return two_sum(a.astype(np.float64) * b, c.astype(np.float64))
 
 
 def relu(x):

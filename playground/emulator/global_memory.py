@@ -6,7 +6,7 @@ import numpy as np
 
 from playground.emulator import hazards
 from playground.emulator.errors import BadLaunch
-from playground.emulator.shared_memory import WORDS
+from playground.emulator.spaces import drop, zeroed_words
 
 BASE = 0x7000_0000_0000
 ALIGNMENT = 256
@@ -38,7 +38,7 @@ class GlobalMemory:
         return self.arrays[address]
 
 
-class Region:
+class Mapped:
     """One array while a kernel runs: where it lies, and which blocks have touched which cells of it."""
 
     def __init__(self, start: int, bytes: int, cell: int):
@@ -85,11 +85,10 @@ class Arena:
         self.symbols = {name: extra.place(np.frombuffer(data or b"\0", np.uint8)) for name, data in constants}
         arrays = memory.arrays | extra.arrays
         size = -(-(extra.end - BASE) // 16) * 16
-        storage = np.zeros(size // 16, np.complex128)
-        self.words = {width: storage.view(dtype) for width, dtype in WORDS.items()}
+        self.words = zeroed_words(size)
         for address, array in arrays.items():
             self.words[1][address - BASE :][: array.nbytes] = array.reshape(-1).view(np.uint8)
-        self.regions = [Region(address - BASE, array.nbytes, cell) for address, array in arrays.items()]
+        self.regions = [Mapped(address - BASE, array.nbytes, cell) for address, array in arrays.items()]
         self.starts = [region.start for region in self.regions]
         self.edges = np.array(self.starts)
         self.ends = np.array([region.start + region.bytes for region in self.regions])
@@ -111,11 +110,11 @@ class Arena:
             outside = (region < 0) | (offsets + extent > self.ends[region])
             if outside.any():
                 detail = self._nearest(int(offsets[outside][0]), extent)
-                lanes, offsets = _drop(group, hazards.GLOBAL_BOUNDS, instruction, lanes, offsets, outside, detail)
+                lanes, offsets = drop(group, hazards.GLOBAL_BOUNDS, instruction, lanes, offsets, outside, detail)
         uneven = offsets & (size - 1) != 0
         if uneven.any():
             detail = f"{size} bytes at an address that is {int(offsets[uneven][0]) % size} beyond a multiple of {size}"
-            lanes, offsets = _drop(group, hazards.GLOBAL_ALIGNMENT, instruction, lanes, offsets, uneven, detail)
+            lanes, offsets = drop(group, hazards.GLOBAL_ALIGNMENT, instruction, lanes, offsets, uneven, detail)
         return lanes, offsets
 
     def _inside_one(self, low: int, high: int) -> bool:
@@ -166,7 +165,7 @@ class Arena:
                         kind = hazards.GLOBAL_READ if other is reads else hazards.GLOBAL_WRITES
                         self._report(log, kind, region, apart, np.minimum(writer[0], other[0]))
 
-    def _report(self, log, kind: str, region: Region, cells, blocks):
+    def _report(self, log, kind: str, region: Mapped, cells, blocks):
         found = np.flatnonzero(cells)
         if not len(found):
             return
@@ -175,9 +174,3 @@ class Arena:
             own = found[(region.accessors[found] >> np.uint64(bit)) & np.uint64(1) == 1]
             if len(own):
                 log.report(kind, instruction, blocks[own], detail=detail)
-
-
-def _drop(group, kind: str, instruction: int, lanes, offsets, bad, detail: str):
-    kept = group.positions[lanes]
-    group.report(kind, instruction, kept[bad], detail)
-    return kept[~bad], offsets[~bad]

@@ -7,8 +7,8 @@ Shift Instructions".
 import numpy as np
 
 from playground.emulator.errors import UnknownInstruction
+from playground.emulator.instruction import Immediate, Instruction
 from playground.emulator.operation import Pure, known
-from playground.emulator.parse import Immediate, Instruction
 from playground.emulator.types import SIGNED, UNSIGNED, WIDTH, is_float, is_signed, value
 
 LOW32 = np.uint64(0xFFFFFFFF)
@@ -46,20 +46,17 @@ def _same_type(function, operands: int):
     return builder
 
 
-def _add(instruction: Instruction) -> Pure:
-    if "sat" in known(instruction, "sat", "cc"):
-        return _saturating(instruction, np.add)
-    if "cc" in instruction.modifiers:
-        return _with_carry(instruction, lambda a, b: add_with_carry(a, b, np.False_), 2, "out")
-    return _wrapping(np.add)(instruction)
+def _sum(function, with_carry):
+    """add and sub: wrapping, saturating, or leaving a carry."""
 
+    def builder(instruction: Instruction) -> Pure:
+        if "sat" in known(instruction, "sat", "cc"):
+            return _saturating(instruction, function)
+        if "cc" in instruction.modifiers:
+            return _with_carry(instruction, lambda a, b: with_carry(a, b, np.False_), 2, "out")
+        return _wrapping(function)(instruction)
 
-def _sub(instruction: Instruction) -> Pure:
-    if "sat" in known(instruction, "sat", "cc"):
-        return _saturating(instruction, np.subtract)
-    if "cc" in instruction.modifiers:
-        return _with_carry(instruction, lambda a, b: subtract_with_borrow(a, b, np.False_), 2, "out")
-    return _wrapping(np.subtract)(instruction)
+    return builder
 
 
 def _saturating(instruction: Instruction, function) -> Pure:
@@ -80,14 +77,14 @@ def _with_carry(instruction: Instruction, function, operands: int, carry: str) -
     return Pure(result, (kind,) * operands, outputs, carry)
 
 
-def _addc(instruction: Instruction) -> Pure:
-    carry = "in out" if "cc" in known(instruction, "cc") else "in"
-    return _with_carry(instruction, add_with_carry, 2, carry)
+def _carried_sum(with_carry):
+    """addc and subc."""
 
+    def builder(instruction: Instruction) -> Pure:
+        carry = "in out" if "cc" in known(instruction, "cc") else "in"
+        return _with_carry(instruction, with_carry, 2, carry)
 
-def _subc(instruction: Instruction) -> Pure:
-    carry = "in out" if "cc" in known(instruction, "cc") else "in"
-    return _with_carry(instruction, subtract_with_borrow, 2, carry)
+    return builder
 
 
 def add_with_carry(a, b, carry):
@@ -367,10 +364,10 @@ def _sad(instruction: Instruction) -> Pure:
 
 
 BUILDERS = {
-    "add": _add,
-    "sub": _sub,
-    "addc": _addc,
-    "subc": _subc,
+    "add": _sum(np.add, add_with_carry),
+    "sub": _sum(np.subtract, subtract_with_borrow),
+    "addc": _carried_sum(add_with_carry),
+    "subc": _carried_sum(subtract_with_borrow),
     "mul": _mul,
     "mad": _mad,
     "madc": _madc,

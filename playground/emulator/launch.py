@@ -1,22 +1,22 @@
 """launch: run a kernel's PTX on a grid, in memory that is bounded however large the grid is."""
 
-import hashlib
 import math
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from playground.emulator import scheduler
 from playground.emulator.chunk import Chunk
+from playground.emulator.classify import memory_accesses
 from playground.emulator.counts import Counts
 from playground.emulator.errors import BadLaunch
 from playground.emulator.global_memory import Arena, GlobalMemory
 from playground.emulator.hazards import Hazard, HazardLog
-from playground.emulator.memory import SPACES
 from playground.emulator.parse import parse
+from playground.emulator.program import Program
 from playground.emulator.shared_memory import SharedMemory
-from playground.emulator.translate import Program
 from playground.emulator.types import UNSIGNED, WIDTH, is_float, size, value
 
 MODES = ("warp", "block", "grid")
@@ -84,17 +84,10 @@ def extent(given, what: str) -> tuple[int, int, int]:
     return values
 
 
-_programs: dict[str, Program] = {}
-
-
+@lru_cache(maxsize=PROGRAMS)
 def _program(ptx: str) -> Program:
     """Translated once: the last PROGRAMS kernels are kept."""
-    key = hashlib.sha256(ptx.encode()).hexdigest()
-    if key not in _programs:
-        if len(_programs) >= PROGRAMS:
-            _programs.pop(next(iter(_programs)))
-        _programs[key] = Program(parse(ptx))
-    return _programs[key]
+    return Program(parse(ptx))
 
 
 class Launch:
@@ -195,36 +188,3 @@ def _scalar(given, kind: str, place: int) -> bytes:
     if not -(1 << width - 1) <= given < 1 << width:
         raise BadLaunch(f"parameter {place} is {kind}: {given} does not fit in {width} bits")
     return UNSIGNED[width].type(int(given) % (1 << width)).tobytes()
-
-
-def memory_accesses(instructions) -> tuple[int, int, list[int]]:
-    """(bytes in shared memory, bytes in global memory, instructions that may touch global memory).
-
-    Hazards are kept per cell of the smallest access that is made in a memory.
-    """
-    shared, global_, touching = 16, 16, []
-    for index, instruction in enumerate(instructions):
-        smallest = access_bytes(instruction)
-        spaces = {SPACES[part] for part in instruction.modifiers if part in SPACES}
-        if smallest is None or "param" in instruction.modifiers:
-            continue
-        if "shared" in spaces or not spaces:
-            shared = min(shared, smallest)
-        if "global" in spaces or not spaces:
-            global_ = min(global_, smallest)
-            touching.append(index)
-    return shared, global_, touching
-
-
-def access_bytes(instruction) -> int | None:
-    """The smallest piece of memory that an instruction touches at once, None if it touches none."""
-    name = instruction.name
-    if name in ("ld", "st", "atom", "red"):
-        return size(instruction.type)
-    if name in ("ldmatrix", "stmatrix"):
-        return 16
-    if name == "cp" and len(instruction.operands) >= 3:
-        return min(int(instruction.operands[2].text, 0), 4 if len(instruction.operands) > 3 else 16)
-    if name == "wmma" and instruction.modifiers[0] in ("load", "store"):
-        return 16 if instruction.modifiers[1] in "ab" else size(instruction.type)
-    return 1 if name == "call" else None

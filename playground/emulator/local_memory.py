@@ -3,7 +3,7 @@
 import numpy as np
 
 from playground.emulator import hazards
-from playground.emulator.shared_memory import WORDS
+from playground.emulator.spaces import drop, zeroed_words
 
 
 class LocalMemory:
@@ -12,8 +12,7 @@ class LocalMemory:
     def __init__(self, size: int, lanes: int):
         self.size = size
         self.stride = -(-size // 16) * 16
-        storage = np.zeros(lanes * self.stride // 16, np.complex128)
-        self.words = {width: storage.view(dtype) for width, dtype in WORDS.items()}
+        self.words = zeroed_words(lanes * self.stride)
 
     def locate(self, group, instruction: int, lanes, address, size: int):
         """(lanes, byte offsets) of the accesses that are inside and aligned; the others are reported and dropped."""
@@ -23,8 +22,7 @@ class LocalMemory:
             (hazards.LOCAL_ALIGNMENT, address & (size - 1) != 0),
         ):
             if bad.any():
-                kept = group.positions[lanes]
-                group.report(kind, instruction, kept[bad], f"{size} bytes at {int(address[bad][0]):,} of {self.size:,}")
-                lanes, address = kept[~bad], address[~bad]
+                detail = f"{size} bytes at {int(address[bad][0]):,} of {self.size:,}"
+                lanes, address = drop(group, kind, instruction, lanes, address, bad, detail)
                 break
         return lanes, address + group.chunk_lanes[lanes] * self.stride

@@ -3,13 +3,12 @@
 import numpy as np
 
 from playground.emulator.errors import BadLaunch, UnknownInstruction
+from playground.emulator.instruction import Instruction, Vector
 from playground.emulator.operation import Effect, known
-from playground.emulator.parse import Instruction, Vector
-from playground.emulator.select import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from playground.emulator.shared_memory import READ, WRITE
+from playground.emulator.spaces import SPACES, WINDOW_BYTES, WINDOWS
 from playground.emulator.types import UNSIGNED, WIDTH, is_float, size, value
 
-SPACES = {"shared": "shared", "shared::cta": "shared", "global": "global", "const": "global", "local": "local"}
 ORDER = ("weak", "volatile", "relaxed", "acquire", "release", "cta", "gpu", "sys", "cluster")
 CACHE = ("nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt")
 STRONG = {"volatile", "relaxed", "acquire", "release"}
@@ -92,9 +91,9 @@ def merge_parts(result, part):
 def split_generic(group, lanes, address):
     """[(lanes, address in the space, space)] of generic addresses."""
     parts = []
-    windows = {"shared": np.uint64(SHARED_WINDOW), "local": np.uint64(LOCAL_WINDOW)}
     rest = np.ones(len(address), bool)
-    for space, base in windows.items():
+    for space in ("shared", "local"):
+        base = np.uint64(WINDOWS[space])
         inside = address - base < np.uint64(WINDOW_BYTES)
         if inside.any():
             parts.append((group.positions[lanes][inside], address[inside] - base, space))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.parse import Instruction
+from playground.emulator.instruction import Instruction
 
 
 @dataclass(frozen=True)

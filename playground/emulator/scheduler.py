@@ -36,6 +36,7 @@ class _Advance:
         self.others = others
         self.launch = group.launch
         self.blocks = group.launch.program.blocks
+        self.code = group.launch.program.code
         self.post_dominators = group.launch.program.post_dominators
         self.counts = group.launch.counts
         self.steps = 0
@@ -64,7 +65,7 @@ class _Advance:
         group, pc = self.group, self.group.pc
         block = self.blocks[pc]
         group.block_start = block.first
-        predicate = block.full(group, group.registers, group.special)
+        predicate = self.code[pc].full(group, group.registers, group.special)
         self.counts.executed[pc] += len(group.clock)
         self.counts.threads[pc] += group.size
         group.clock = group.clock + block.length
@@ -88,7 +89,7 @@ class _Advance:
         mask = group.pc == pc
         warps = mask.reshape(-1, 32).any(1)
         group.block_start = block.first
-        predicate = block.masked(group, group.registers, group.special, mask)
+        predicate = self.code[pc].masked(group, group.registers, group.special, mask)
         self.counts.executed[pc] += int(np.count_nonzero(warps))
         self.counts.threads[pc] += int(np.count_nonzero(mask))
         group.clock = group.clock + block.length * warps

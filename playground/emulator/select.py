@@ -7,14 +7,10 @@ import numpy as np
 from playground.emulator import half
 from playground.emulator.errors import UnknownInstruction
 from playground.emulator.floating import HALVES, PAIRS, flush
+from playground.emulator.instruction import Instruction, Vector
 from playground.emulator.operation import Pure, known
-from playground.emulator.parse import Instruction, Vector
+from playground.emulator.spaces import SPACES, WINDOW_BYTES, WINDOWS
 from playground.emulator.types import UNSIGNED, WIDTH, is_float
-
-SHARED_WINDOW = 0x1000_0000_0000
-LOCAL_WINDOW = 0x2000_0000_0000
-WINDOW_BYTES = 1 << 32
-WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW, "global": 0, "const": 0}
 
 COMPARISONS = {"eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt}
 COMPARISONS |= {"ge": operator.ge, "lo": operator.lt, "ls": operator.le, "hi": operator.gt, "hs": operator.ge}
@@ -152,19 +148,19 @@ def _slct(instruction: Instruction) -> Pure:
 
 def _cvta(instruction: Instruction) -> Pure:
     """Shared and local memory have a window each in the generic addresses; global addresses are the same there."""
-    found = known(instruction, "to", *WINDOWS)
+    found = known(instruction, "to", *SPACES)
     (space,) = found - {"to"}
-    distance = np.uint64(WINDOWS[space])
+    distance = np.uint64(WINDOWS[SPACES[space]])
     if "to" in found:
         return Pure(lambda a: a - distance, ("u64",), ("u64",))
     return Pure(lambda a: a + distance, ("u64",), ("u64",))
 
 
 def _isspacep(instruction: Instruction) -> Pure:
-    (space,) = known(instruction, *WINDOWS)
-    if space in ("global", "const"):
-        return Pure(lambda a: a >= np.uint64(LOCAL_WINDOW + WINDOW_BYTES), ("u64",), ("pred",))
-    base = np.uint64(WINDOWS[space])
+    (space,) = known(instruction, *SPACES)
+    if SPACES[space] == "global":
+        return Pure(lambda a: a >= np.uint64(WINDOWS["local"] + WINDOW_BYTES), ("u64",), ("pred",))
+    base = np.uint64(WINDOWS[SPACES[space]])
     return Pure(lambda a: (a - base) < np.uint64(WINDOW_BYTES), ("u64",), ("pred",))
 
 

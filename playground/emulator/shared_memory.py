@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from playground.emulator import hazards
+from playground.emulator.spaces import drop, zeroed_words
 
 READ, WRITE, ATOMIC, ISSUE, LAND = range(5)
 UNWRITTEN, READY, IN_FLIGHT = range(3)
@@ -20,7 +21,7 @@ COMPACT_AT = 1 << 21
 
 
 @dataclass
-class Access:
+class Noted:
     """What one executed instruction did to which cells. cells: (n, per lane); the other arrays: (n, 1)."""
 
     kind: int
@@ -40,9 +41,8 @@ class SharedMemory:
         self.stride = -(-max(size, 1) // 128) * 128
         self.cell = cell
         self.checked = checked
-        storage = np.zeros(blocks * self.stride // 16, np.complex128)
-        self.words = {width: storage.view(dtype) for width, dtype in WORDS.items()}
-        self.log: list[Access] = []
+        self.words = zeroed_words(blocks * self.stride)
+        self.log: list[Noted] = []
         self.logged = 0
         if checked:
             cells = blocks * self.stride // cell
@@ -61,11 +61,11 @@ class SharedMemory:
         if outside.any():
             worst = int(address[outside].max())
             detail = f"{size} bytes at {worst:,} of {self.size:,}"
-            lanes, address = _drop(group, hazards.SHARED_BOUNDS, instruction, lanes, address, outside, detail)
+            lanes, address = drop(group, hazards.SHARED_BOUNDS, instruction, lanes, address, outside, detail)
         uneven = address & (size - 1) != 0
         if uneven.any():
             detail = f"{size} bytes at {int(address[uneven][0]):,}"
-            lanes, address = _drop(group, hazards.SHARED_ALIGNMENT, instruction, lanes, address, uneven, detail)
+            lanes, address = drop(group, hazards.SHARED_ALIGNMENT, instruction, lanes, address, uneven, detail)
         return lanes, address + group.shared_base[lanes]
 
     def note(self, group, kind: int, instruction: int, lanes, offsets, size: int, at: int | None = None):
@@ -74,7 +74,7 @@ class SharedMemory:
         if not self.checked or not len(offsets):
             return
         cells = offsets[:, None] // self.cell + np.arange(size // self.cell)
-        access = Access(
+        access = Noted(
             kind,
             instruction,
             cells,
@@ -105,7 +105,7 @@ class SharedMemory:
                 if access.kind == ISSUE:
                     self.copier[access.cells] = access.warps
 
-    def _mark_writers(self, log: list[Access]) -> list:
+    def _mark_writers(self, log: list[Noted]) -> list:
         """Note in each cell who wrote it; the cells into which two copies were issued."""
         twice = []
         for access in sorted(log, key=lambda access: _PRECEDENCE.index(access.kind)):
@@ -117,7 +117,7 @@ class SharedMemory:
                 self.writer[access.cells] = _OWNER[access.kind](access.warps)
         return twice
 
-    def _doubtful(self, access: Access):
+    def _doubtful(self, access: Noted):
         """bool, like cells: what needs a closer look. All that is wrong is among it, and a little that is not."""
         owner, state = self.writer[access.cells], self.state[access.cells]
         if access.kind == READ:
@@ -129,7 +129,6 @@ class SharedMemory:
         return (state == IN_FLIGHT) | (owner != _OWNER[access.kind](access.warps))
 
 
-WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 # What a cell shows of an epoch in which several things happened to it: that which needs the closest look.
 _PRECEDENCE = (READ, WRITE, LAND, ISSUE, ATOMIC)
 _OWNER = {
@@ -138,12 +137,6 @@ _OWNER = {
     ISSUE: lambda warps: warps | ISSUED,
     ATOMIC: lambda warps: BY_ATOMICS,
 }
-
-
-def _drop(group, kind: str, instruction: int, lanes, address, bad, detail: str):
-    kept = group.positions[lanes]
-    group.report(kind, instruction, kept[bad], detail)
-    return kept[~bad], address[~bad]
 
 
 @dataclass
@@ -162,7 +155,7 @@ class Table:
         return Table(*(column[rows] for column in vars(self).values()))
 
 
-def _table(log: list[Access], cells) -> Table:
+def _table(log: list[Noted], cells) -> Table:
     parts = []
     for access in log:
         chosen = np.isin(access.cells, cells)
@@ -173,10 +166,10 @@ def _table(log: list[Access], cells) -> Table:
     return Table(*map(np.concatenate, zip(*parts)))
 
 
-def _compact(log: list[Access]) -> list[Access]:
+def _compact(log: list[Noted]) -> list[Noted]:
     """A long epoch repeats itself: keep each instruction's first read and write of a cell by a warp."""
     kept = [access for access in log if access.kind in (ISSUE, LAND)]
-    groups: dict[tuple, list[Access]] = {}
+    groups: dict[tuple, list[Noted]] = {}
     for access in log:
         if access.kind not in (ISSUE, LAND):
             groups.setdefault((access.kind, access.instruction, access.releases), []).append(access)
@@ -191,6 +184,6 @@ def _compact(log: list[Access]) -> list[Access]:
         new = np.ones(len(cells), bool)
         new[1:] = (cells[1:] != cells[:-1]) | (columns[0][1:] != columns[0][:-1])
         kept.append(
-            Access(kind, instruction, cells[new][:, None], *(column[new][:, None] for column in columns), releases)
+            Noted(kind, instruction, cells[new][:, None], *(column[new][:, None] for column in columns), releases)
         )
     return kept

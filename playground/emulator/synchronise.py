@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from playground.emulator.errors import UnknownInstruction
+from playground.emulator.instruction import Instruction
 from playground.emulator.operation import Effect, known
-from playground.emulator.parse import Instruction
 
 SCOPES = ("cta", "gl", "sys", "gpu", "cluster")
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from playground.emulator import bfloat, hazards, lanes
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.memory import SPACES, Access, reach
+from playground.emulator.instruction import Instruction
+from playground.emulator.memory import Access, reach
 from playground.emulator.operation import Effect, known
-from playground.emulator.parse import Instruction
+from playground.emulator.spaces import SPACES
 
 ROW_BYTES = 16
 MATRICES = {"x1": 1, "x2": 2, "x4": 4}
@@ -251,7 +252,7 @@ def _tile_order(fragment: lanes.Fragment, by_rows: bool, length: int):
     return place.reshape(-1, 2, 32).swapaxes(1, 2).ravel()
 
 
-def _accumulator_parts(fragment: lanes.Fragment, by_rows: bool, kind: str):
+def _accumulator_parts(fragment: lanes.Fragment, by_rows: bool):
     """[(elements, line, along)]: neighbours in memory go in one access. line, along: int64 (32,)."""
     line, along = (fragment.rows, fragment.columns) if by_rows else (fragment.columns, fragment.rows)
     pairs = (along[1::2] == along[0::2] + 1).all() and (line[1::2] == line[0::2]).all()
@@ -266,7 +267,7 @@ def _load_accumulator(fragment: lanes.Fragment, by_rows: bool, space: str, kind:
         rows = group.full_warps(mask, index, hazards.SYNC)
         places, base, stride = _lane_addresses(group, rows, index, address, stride)
         elements = [0] * fragment.elements
-        for numbers, line, along in _accumulator_parts(fragment, by_rows, kind):
+        for numbers, line, along in _accumulator_parts(fragment, by_rows):
             access = Access(index, space, element, len(numbers))
             own = (base + element * (line * stride + along)).ravel()
             found, offsets, words = reach(group, access, space, places, own, writes=False)
@@ -299,7 +300,7 @@ def _wmma_store(instruction: Instruction, index: int) -> Effect:
         rows = group.full_warps(mask, index, hazards.SYNC)
         places, base, stride = _lane_addresses(group, rows, index, address, stride)
         elements = _elements(group, registers, kind)
-        for numbers, line, along in _accumulator_parts(fragment, by_rows, kind):
+        for numbers, line, along in _accumulator_parts(fragment, by_rows):
             access = Access(index, space, element, len(numbers))
             own = (base + element * (line * stride + along)).ravel()
             found, offsets, words = reach(group, access, space, places, own, writes=True)

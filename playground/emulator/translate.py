@@ -4,78 +4,36 @@ Each instruction becomes one line, r[d] = f12(r[a], r[b]): f12 is the operation 
 registers. Where only some lanes of a group are in the block, a second form of the function merges by mask.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from playground.emulator import (
-    async_copy,
-    atomic,
-    convert,
-    external,
-    floating,
-    integer,
-    memory,
-    select,
-    special,
-    synchronise,
-    tensor,
-    warp,
-)
-from playground.emulator.calls import flatten
+from playground.emulator import special
+from playground.emulator.blocks import Block, Ending, is_control
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.operation import Effect, Pure
-from playground.emulator.parse import (
+from playground.emulator.instruction import (
     Address,
     Immediate,
     Instruction,
-    Module,
     Negated,
     Pair,
     Register,
-    Special,
+    SpecialRegister,
     Symbol,
     Vector,
 )
-from playground.emulator.reconverge import post_dominators
+from playground.emulator.operation import Effect, Pure
 from playground.emulator.types import FLOATS, SIGNED, UNSIGNED, WIDTH, is_float, storage, value
 
-COMPUTING = (convert, select, integer, floating)
-EFFECTS = (memory, async_copy, tensor, warp, atomic, synchronise, external)
 CARRY = "%carry"
 
 
-def operation(instruction: Instruction, index: int) -> Pure | Effect:
-    """What the instruction does; UnknownInstruction if no family knows it."""
-    for family in COMPUTING:
-        if found := family.build(instruction):
-            return found
-    for family in EFFECTS:
-        if found := family.build(instruction, index):
-            return found
-    raise UnknownInstruction(instruction)
+class Code:
+    """A basic block as Python functions, compiled when they are first run."""
 
-
-@dataclass(frozen=True)
-class Ending:
-    """How a basic block ends: "jump", "exit", "barrier" or "fall". Lanes without the predicate go to the next block."""
-
-    kind: str
-    target: int = 0
-    conditional: bool = False
-    barrier: object = None
-
-
-class Block:
-    """Instructions [first, last) of the program, compiled when they are first run."""
-
-    def __init__(self, program: "Program", first: int, last: int):
-        self.program = program
-        self.first = first
-        self.last = last
-        self.length = last - first
-        self.ending = Ending("fall")
+    def __init__(self, translator: "Translator", block: Block):
+        self.translator = translator
+        self.block = block
 
     @cached_property
     def full(self):
@@ -87,72 +45,25 @@ class Block:
         """function(group, registers, special, mask) for groups of which some lanes are here."""
         return self._compile(masked=True)
 
-    def source(self, masked: bool) -> str:
-        return self.program.source(self, masked)
-
     def _compile(self, masked: bool):
-        names = self.program.names
-        code = compile(self.source(masked), f"<PTX instructions {self.first} to {self.last}>", "exec")
-        exec(code, names)
+        names = self.translator.names
+        source = self.translator.source(self.block, masked)
+        exec(compile(source, f"<PTX instructions {self.block.first} to {self.block.last}>", "exec"), names)
         return names["block"]
 
 
-class Program:
-    """A translated kernel: everything that does not depend on a launch."""
+class Translator:
+    """Writes the blocks of one kernel. kinds: the type of each register; operations: None where control may part."""
 
-    def __init__(self, module: Module):
-        self.module = module
-        self.entry = module.entry()
-        body = flatten(module, self.entry)
-        self.instructions = body.instructions
-        self.local_bytes, self.symbols = _lay_out(body.depots, {})
-        self.static_shared, shared = _lay_out([each for each in module.shared if each.size is not None], {})
-        dynamic = -(-self.static_shared // 16) * 16
-        shared |= {each.name: dynamic for each in module.shared if each.size is None}
-        self.has_dynamic = any(each.size is None for each in module.shared)
-        self.dynamic_start = dynamic if self.has_dynamic else self.static_shared
-        self.symbols |= shared
-        self.kinds = dict(body.registers) | {CARRY: "pred"}
-        self.places = {name: place for place, name in enumerate(self.kinds)}
+    def __init__(self, instructions: list[Instruction], operations: list[Pure | Effect | None], kinds: dict[str, str]):
+        self.instructions = instructions
+        self.operations = operations
+        self.kinds = kinds
+        self.places = {name: place for place, name in enumerate(kinds)}
+        self.constants: dict[tuple, str] = {}
         self.names = {"np": np, "merge": merge}
         self.names |= {f"t_{dtype.name}": dtype for table in (UNSIGNED, SIGNED, FLOATS) for dtype in table.values()}
-        self.constants: dict[tuple, str] = {}
-        self.operations = [
-            None if is_control(each) else operation(each, index) for index, each in enumerate(self.instructions)
-        ]
-        self.names |= {f"f{index}": each.function for index, each in enumerate(self.operations) if each}
-        self.blocks = self._divide(body.labels)
-        self.post_dominators = post_dominators([self._successors(place) for place in range(len(self.blocks))])
-
-    def initial_registers(self) -> list:
-        return [storage(kind).type(0) for kind in self.kinds.values()]
-
-    def _divide(self, labels: dict[str, int]) -> list[Block]:
-        heads = {0} | set(labels.values())
-        heads |= {index + 1 for index, each in enumerate(self.instructions) if is_control(each)}
-        heads = sorted(head for head in heads if head < len(self.instructions))
-        blocks = [Block(self, *edges) for edges in zip(heads, [*heads[1:], len(self.instructions)])]
-        number = {block.first: place for place, block in enumerate(blocks)}
-        for block in blocks:
-            last = self.instructions[block.last - 1]
-            if is_control(last):
-                block.ending = self._ending(last, {label: number.get(at, len(blocks)) for label, at in labels.items()})
-        return blocks
-
-    def _ending(self, instruction: Instruction, labels: dict[str, int]) -> Ending:
-        conditional = instruction.predicate is not None
-        if instruction.name == "bra":
-            if set(instruction.modifiers) - {"uni"} or not isinstance(instruction.operands[0], Symbol):
-                raise UnknownInstruction(instruction)
-            return Ending("jump", labels[instruction.operands[0].name], conditional)
-        if instruction.name in ("ret", "exit"):
-            return Ending("exit", 0, conditional)
-        return Ending("barrier", 0, conditional, synchronise.barrier(instruction))
-
-    def _successors(self, place: int) -> tuple[int, ...]:
-        ending, following = self.blocks[place].ending, (place + 1,)
-        leaving = {"jump": (ending.target,), "exit": (len(self.blocks),)}.get(ending.kind, following)
-        return leaving + following if ending.conditional else leaving
+        self.names |= {f"f{index}": each.function for index, each in enumerate(operations) if each}
 
     def source(self, block: Block, masked: bool) -> str:
         lines = [f"def block(g, r, s{', m' if masked else ''}):"]
@@ -226,7 +137,7 @@ class Program:
                 return f"~{self.read(register, kind, instruction)}"
             case Register(name):
                 return self._register(name, kind, instruction)
-            case Special(name) if name in special.NAMES:
+            case SpecialRegister(name) if name in special.NAMES:
                 return f"s[{name!r}]"
             case Immediate(text):
                 return self.constant(text, kind)
@@ -288,11 +199,6 @@ class Program:
         return [f"r[{place}] = merge({mask}, {expression}, r[{place}])" if mask else f"r[{place}] = {expression}"]
 
 
-def is_control(instruction: Instruction) -> bool:
-    """Whether lanes may part, wait or end after it."""
-    return instruction.name in ("bra", "ret", "exit") or synchronise.is_block_barrier(instruction)
-
-
 def merge(mask, new, old):
     return np.where(mask, new, old)
 
@@ -315,13 +221,3 @@ def immediate(text: str, kind: str):
 
 def _targets(operand) -> list:
     return list(operand.items) if isinstance(operand, (Vector, Pair)) else [operand]
-
-
-def _lay_out(variables, places: dict[str, int]) -> tuple[int, dict[str, int]]:
-    """(bytes, name -> offset) of variables one after the other, each aligned."""
-    end = 0
-    for variable in variables:
-        start = -(-end // variable.alignment) * variable.alignment
-        places[variable.name] = start
-        end = start + variable.size
-    return end, places

@@ -6,8 +6,8 @@ Source: PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "activema
 import numpy as np
 
 from playground.emulator.errors import UnknownInstruction
+from playground.emulator.instruction import Instruction, Pair
 from playground.emulator.operation import Effect, known
-from playground.emulator.parse import Instruction, Pair
 
 LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 

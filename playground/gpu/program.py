@@ -5,7 +5,7 @@ import ctypes
 from cuda.bindings import driver
 
 from playground.compiler.build import Build
-from playground.gpu.device import Device, pack
+from playground.gpu.device import Device
 from playground.gpu.driver import call
 
 FUNCTION_ATTRIBUTE = driver.CUfunction_attribute
@@ -27,7 +27,7 @@ class Program:
         """A function that enqueues one launch on the device's stream; arguments are packed here, once."""
         contract, kernel = self.kernel.contract, self.kernel
         kernel.check_addresses(addresses)
-        pointers, keep = pack(addresses, [dims[name] for name in contract.dimensions])
+        pointers, keep = _pack(addresses, [dims[name] for name in contract.dimensions])
         grid, block = kernel.grid(**dims), (kernel.threads, 1, 1)
         arguments = ctypes.addressof(pointers)
 
@@ -53,3 +53,10 @@ class Program:
             self.kernel.threads,
             self.kernel.layout.bytes,
         )
+
+
+def _pack(addresses: list[int], dimensions: list[int]):
+    """Kernel parameters as the driver wants them: addresses as 64-bit, dimensions as 32-bit integers."""
+    values = [ctypes.c_int64(address) for address in addresses] + [ctypes.c_int32(length) for length in dimensions]
+    pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
+    return pointers, values

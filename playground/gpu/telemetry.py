@@ -1,10 +1,18 @@
 """What the GPU did meanwhile: clocks, temperature, power and throttle reasons, through NVML."""
 
+import contextlib
 import threading
 
 import numpy as np
 
 PERIOD = 0.02
+
+READINGS = {
+    "sm_clock_mhz": lambda nvml, handle: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
+    "memory_clock_mhz": lambda nvml, handle: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM),
+    "temperature_c": lambda nvml, handle: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
+    "power_w": lambda nvml, handle: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
+}
 
 REASONS = {
     "SwPowerCap": "power cap",
@@ -21,7 +29,8 @@ class Telemetry:
     """Context manager: samples NVML every 20 ms in the background. `summary` afterwards; empty without NVML."""
 
     def __init__(self, pci_bus_id: str):
-        self.samples, self.reasons = [], set()
+        self.samples: dict[str, list[float]] = {name: [] for name in READINGS}
+        self.reasons, self.taken = set(), 0
         self.handle = None
         try:
             import pynvml
@@ -45,13 +54,18 @@ class Telemetry:
 
     @property
     def summary(self) -> dict:
-        """Minimum, median and maximum of each reading (MHz, °C, W), and the throttle reasons seen."""
+        """Minimum, median and maximum of each reading (MHz, °C, W), and the throttle reasons seen.
+
+        A reading that this GPU does not offer is left out.
+        """
         if self.handle is None:
             return {"missing": self.missing}
-        readings = {}
-        for name, values in zip(("sm_clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"), zip(*self.samples)):
-            readings[name] = [float(np.min(values)), float(np.median(values)), float(np.max(values))]
-        return {"readings": len(self.samples), "throttle_reasons": sorted(self.reasons), **readings}
+        found = {
+            name: [float(np.min(values)), float(np.median(values)), float(np.max(values))]
+            for name, values in self.samples.items()
+            if values
+        }
+        return {"readings": self.taken, "throttle_reasons": sorted(self.reasons), **found}
 
     def _watch(self):
         while True:
@@ -60,16 +74,12 @@ class Telemetry:
                 return
 
     def _sample(self):
-        nvml, handle = self.nvml, self.handle
-        self.samples.append(
-            (
-                nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
-                nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM),
-                nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
-                nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
-            )
-        )
-        mask = nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)
-        for name, meaning in REASONS.items():
-            if mask & getattr(nvml, f"nvmlClocksThrottleReason{name}"):
-                self.reasons.add(meaning)
+        self.taken += 1
+        for name, read in READINGS.items():
+            with contextlib.suppress(self.nvml.NVMLError):
+                self.samples[name].append(read(self.nvml, self.handle))
+        with contextlib.suppress(self.nvml.NVMLError):
+            mask = self.nvml.nvmlDeviceGetCurrentClocksThrottleReasons(self.handle)
+            for name, meaning in REASONS.items():
+                if mask & getattr(self.nvml, f"nvmlClocksThrottleReason{name}"):
+                    self.reasons.add(meaning)

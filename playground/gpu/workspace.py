@@ -3,7 +3,8 @@
 import numpy as np
 
 from playground.compiler.build import Build
-from playground.gpu.device import Buffer, Device
+from playground.gpu.buffer import Buffer
+from playground.gpu.device import Device
 from playground.gpu.program import Program
 from playground.kernels.contract import Contract
 from playground.runner import Outcome

@@ -68,7 +68,11 @@ class Contract:
 
     def check_dimensions(self, dims: Mapping[str, int]) -> None:
         """Refuse dimensions that are empty, too long for int32, or not what the contract needs."""
+        if set(dims) != set(self.dimensions):
+            raise Refusal(f"{self.name}: the dimensions are {', '.join(self.dimensions)}, not {', '.join(dims)}")
         for name in self.dimensions:
+            if not isinstance(dims[name], int):
+                raise Refusal(f"{self.name}: {name} = {dims[name]!r} is not a whole number")
             if not 0 < dims[name] < 2**31:
                 raise Refusal(f"{self.name}: {name} = {dims[name]} is not between 1 and {2**31 - 1}")
         if complaint := self.complaint(**dims):
@@ -78,7 +82,9 @@ class Contract:
         """The dimensions that the input arrays agree on, checked; wrong dtype, rank or shape is refused."""
         dims: dict[str, int] = {}
         for tensor in self.inputs:
-            array = inputs[tensor.name]
+            array = inputs.get(tensor.name)
+            if not isinstance(array, np.ndarray):
+                raise Refusal(f"{self.name}: {tensor.name} is a {type(array).__name__}, not an array")
             if array.dtype != np.dtype(tensor.dtype):
                 raise Refusal(f"{self.name}: {tensor.name} is {array.dtype}, not {tensor.dtype}")
             if array.ndim != len(tensor.shape):
@@ -86,25 +92,12 @@ class Contract:
                 raise Refusal(f"{self.name}: {tensor.name} has shape {array.shape}, not ({wanted})")
             if not array.flags.c_contiguous:
                 raise Refusal(f"{self.name}: {tensor.name} is not contiguous: its strides are {array.strides} bytes")
-            for name, length in zip(tensor.shape, array.shape):
+            for axis, (name, length) in enumerate(zip(tensor.shape, array.shape)):
                 wanted = dims.setdefault(name, length) if isinstance(name, str) else name
                 if wanted != length:
-                    raise Refusal(f"{self.name}: {tensor.name} has {name} = {length}, expected {wanted}")
+                    what = name if isinstance(name, str) else f"axis {axis}"
+                    raise Refusal(f"{self.name}: {tensor.name} has {what} = {length}, expected {wanted}")
         self.check_dimensions(dims)
         if complaint := self.complaint_about_values(inputs):
             raise Refusal(f"{self.name}: {complaint}")
         return dims
-
-
-GEMM_NT = Contract(
-    name="gemm_nt",
-    tensors=(
-        Tensor("A", "float16", ("nt", "id")),
-        Tensor("B", "float16", ("od", "id")),
-        Tensor("C", "float32", ("nt", "od"), written=True),
-    ),
-    dimensions=("nt", "od", "id"),
-    flop=lambda nt, od, id: 2 * nt * od * id,
-    emulated=({"nt": 65, "od": 264, "id": 136}, {"nt": 128, "od": 256, "id": 512}),
-    complaint=lambda nt, od, id: f"id = {id} is not a multiple of 8" if id % 8 else None,
-)

@@ -9,9 +9,10 @@ from numba import cuda
 from numba.cuda import types
 
 from playground.errors import Refusal
-from playground.kernels.contract import GEMM_NT
+from playground.kernels.contract import Contract, Tensor
 from playground.kernels.kernel import Kernel
 from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
+from playground.kernels.parameters import check_choice, check_whole
 from playground.kernels.staging import STAGING
 from playground.ptx import wmma
 from playground.ptx.device_function import device_function
@@ -26,6 +27,19 @@ REGISTERS = wmma.REGISTERS
 
 float32, uint8, uint32 = types.float32, types.uint8, types.uint32
 
+GEMM_NT = Contract(
+    name="gemm_nt",
+    tensors=(
+        Tensor("A", "float16", ("nt", "id")),
+        Tensor("B", "float16", ("od", "id")),
+        Tensor("C", "float32", ("nt", "od"), written=True),
+    ),
+    dimensions=("nt", "od", "id"),
+    flop=lambda nt, od, id: 2 * nt * od * id,
+    emulated=({"nt": 65, "od": 264, "id": 136}, {"nt": 128, "od": 256, "id": 512}),
+    complaint=lambda nt, od, id: f"id = {id} is not a multiple of 8" if id % 8 else None,
+)
+
 
 def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int = 0, staging: str = "async") -> Kernel:
     """A kernel for C[nt, od] f32 = A[nt, id] f16 · B[od, id]ᵀ f16; id % 8 == 0, tails in all three masked.
@@ -35,6 +49,7 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
     a multiple of 8. staging: "async" (cp.async) or "sync" (loads and stores, for architectures before sm_80).
     """
     if warps is None:
+        check_whole("gemm_f16_nt", TM=TM)
         warps = 16 if TM > 128 and TM % 128 == 0 else 8
     _check(TM, KS, warps, pad, staging)
     threads = 32 * warps
@@ -51,36 +66,11 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
     A_BUFFER, ROW, _ = layout["A"].strides
     B_BUFFER = layout["B"].strides[0]
     WARP_TILE = layout["C"].strides[0]
-    stride = KS + pad
 
     copies_a, copies_b = (STAGING[staging](rows, KS, ROW, threads) for rows in (TN, TM))
     stage_a, stage_b, commit, wait = copies_a.stage, copies_b.stage, copies_a.commit, copies_a.wait_0
 
-    @device_function
-    def multiply(As, Bs, fa, fb, fc):
-        """fc += A tile · B tileᵀ, for this warp's fragments; As and Bs point at its first rows."""
-        for k in range(KS // FRAGMENT):
-            for i in range(row_fragments):
-                wmma.load_a_row(fa[i], As + i * FRAGMENT * ROW + k * FRAGMENT * HALF, stride)
-            for oc in range(ODC):
-                # B is row-major [od, id], which is Bᵀ column-major: along id the offset is elements, never rows.
-                wmma.load_b_col(fb, Bs + oc * FRAGMENT * ROW + k * FRAGMENT * HALF, stride)
-                for i in range(row_fragments):
-                    wmma.mma_row_col(fc[i, oc], fa[i], fb)
-
-    @device_function
-    def store_fragment(scratch, accumulator, C, n, m, nt, od):
-        """Write a 16×16 fragment to C[n:, m:] where that is inside, by way of this warp's scratch tile."""
-        wmma.store_shared(scratch, accumulator, FRAGMENT)
-        cuda.syncwarp()
-        lane = cuda.threadIdx.x & 31
-        for part in range(FRAGMENT * FRAGMENT // 32):
-            element = part * 32 + lane
-            row = n + (element >> 4)
-            column = m + (element & 15)
-            if row < nt and column < od:
-                store_global_f32(C + (row * od + column) * FLOAT, load_shared_f32(scratch + element * FLOAT))
-        cuda.syncwarp()
+    multiply = multiply_tiles(KS, row_fragments, ODC, ROW)
 
     def gemm_f16_nt(A, B, C, nt, od, id):
         shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
@@ -129,18 +119,54 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
         threads=threads,
         grid=lambda nt, od, id: (-(-nt // TN), -(-od // TM), 1),
         layout=layout,
-        minimum_cc=(8, 0) if staging == "async" else (7, 5),
+        minimum_cc=copies_a.minimum_cc,
     )
 
 
+def multiply_tiles(KS: int, row_fragments: int, column_fragments: int, row_bytes: int):
+    """A device function: `multiply(As, Bs, fa, fb, fc)`: fc += A tile · B tileᵀ, for one warp's fragments.
+
+    As and Bs: the warp's first rows in shared memory, row_bytes apart. fa, fb, fc: local arrays of fragments.
+    """
+    stride = row_bytes // HALF
+
+    @device_function
+    def multiply(As, Bs, fa, fb, fc):
+        for k in range(KS // FRAGMENT):
+            for i in range(row_fragments):
+                wmma.load_a_row(fa[i], As + i * FRAGMENT * row_bytes + k * FRAGMENT * HALF, stride)
+            for oc in range(column_fragments):
+                # B is row-major [od, id], which is Bᵀ column-major: along id the offset is elements, never rows.
+                wmma.load_b_col(fb, Bs + oc * FRAGMENT * row_bytes + k * FRAGMENT * HALF, stride)
+                for i in range(row_fragments):
+                    wmma.mma_row_col(fc[i, oc], fa[i], fb)
+
+    return multiply
+
+
+@device_function
+def store_fragment(scratch, accumulator, C, n, m, nt, od):
+    """Write a 16×16 fragment to C[n:, m:] where that is inside, by way of this warp's scratch tile in shared memory."""
+    wmma.store_shared(scratch, accumulator, FRAGMENT)
+    cuda.syncwarp()
+    lane = cuda.threadIdx.x & 31
+    for part in range(FRAGMENT * FRAGMENT // 32):
+        element = part * 32 + lane
+        row = n + (element >> 4)
+        column = m + (element & 15)
+        if row < nt and column < od:
+            store_global_f32(C + (row * od + column) * FLOAT, load_shared_f32(scratch + element * FLOAT))
+    cuda.syncwarp()
+
+
 def _check(TM, KS, warps, pad, staging):
+    check_whole("gemm_f16_nt", TM=TM, KS=KS, warps=warps, pad=pad)
+    check_choice("gemm_f16_nt", "staging", staging, tuple(STAGING))
     columns = WARP_ROWS * TM // warps if warps else 0
     if TM < 64 or TM % 64:
         raise Refusal(f"gemm_f16_nt: TM = {TM} is not a positive multiple of 64")
     if KS < 32 or KS % 32:
         raise Refusal(f"gemm_f16_nt: KS = {KS} is not a positive multiple of 32")
-    if staging not in STAGING:
-        raise Refusal(f"gemm_f16_nt: staging = {staging!r} is not one of {', '.join(STAGING)}")
     if pad < 0 or pad % 8:
         raise Refusal(f"gemm_f16_nt: pad = {pad} is not a multiple of 8 halves (16 bytes, what cp.async aligns to)")
     if warps < 2 or warps % 2 or warps > 32 or TM % (warps // WARP_ROWS * FRAGMENT):

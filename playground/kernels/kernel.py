@@ -1,7 +1,7 @@
 """Kernel: the immutable description of one specialisation, before any compiler or device."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,18 +16,20 @@ class Kernel:
 
     function: takes the address of each tensor (int64), then each dimension (int32), in the contract's order.
     grid: from the dimensions to (x, y, z). layout: the dynamic shared memory. minimum_cc: what its instructions need.
-    alignment: bytes that the addresses of its tensors must be multiples of, where it accesses vectors.
+    alignment: bytes that the addresses of its tensors must be multiples of, where it accesses vectors. min_blocks:
+    blocks per SM that the compiler must leave registers for.
     """
 
     name: str
-    parameters: Mapping[str, int]
     contract: Contract
     function: Callable
     threads: int
     grid: Callable[..., tuple[int, int, int]]
-    layout: SharedLayout
-    minimum_cc: tuple[int, int]
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    layout: SharedLayout = field(default_factory=SharedLayout)
+    minimum_cc: tuple[int, int] = (7, 5)
     alignment: int = 1
+    min_blocks: int = 1
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.parameters.items())})"

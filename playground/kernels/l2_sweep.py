@@ -8,7 +8,6 @@ from numba.cuda.types import float32
 
 from playground.kernels.contract import Contract, Tensor
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import SharedLayout
 from playground.ptx.memory import load_global_f32, store_global_f32
 
 THREADS, BLOCKS = 512, 1024
@@ -16,16 +15,15 @@ FLOAT = 4
 
 L2_SWEEP = Contract(
     name="l2_sweep",
-    tensors=(Tensor("x", "float32", ("n",)), Tensor("sink", "float32", ("one",), written=True)),
-    dimensions=("n", "one"),
-    flop=lambda n, one: n,
+    tensors=(Tensor("x", "float32", ("n",)), Tensor("sink", "float32", (1,), written=True)),
+    dimensions=("n",),
 )
 
 
 def l2_sweep() -> Kernel:
     """A kernel that reads x[n] f32, n a multiple of 524,288, and writes sink[0] only if the sum is exactly 1."""
 
-    def l2_sweep(x, sink, n, one):
+    def l2_sweep(x, sink, n):
         total = float32(0)
         first = cuda.blockIdx.x * THREADS + cuda.threadIdx.x
         for element in range(first, n, THREADS * BLOCKS):
@@ -35,11 +33,8 @@ def l2_sweep() -> Kernel:
 
     return Kernel(
         name="l2_sweep",
-        parameters={},
         contract=L2_SWEEP,
         function=l2_sweep,
         threads=THREADS,
-        grid=lambda n, one: (BLOCKS, 1, 1),
-        layout=SharedLayout(),
-        minimum_cc=(7, 5),
+        grid=lambda n: (BLOCKS, 1, 1),
     )

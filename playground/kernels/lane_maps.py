@@ -68,11 +68,9 @@ def lane_maps() -> Kernel:
 
     return Kernel(
         name="lane_maps",
-        parameters={},
         contract=LANE_MAPS,
         function=lane_maps,
         threads=LANES,
         grid=lambda: (1, 1, 1),
         layout=layout,
-        minimum_cc=(7, 5),
     )

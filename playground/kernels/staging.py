@@ -7,6 +7,7 @@ from numba import cuda
 from numba.cuda.types import int32, uint32
 
 from playground.ptx import cp_async
+from playground.ptx.convert import pack_f16_pair, pack_f16x2
 from playground.ptx.device_function import device_function
 from playground.ptx.integer import udiv, urem
 from playground.ptx.memory import load_global_v4, store_shared_v4
@@ -17,22 +18,29 @@ HALF = 2
 
 @dataclass(frozen=True)
 class Staging:
-    """How a tile gets to shared memory. stage: starts it. wait_1, wait_0: all but the latest, and all, have landed."""
+    """How a tile gets to shared memory. stage: starts it. wait_1, wait_0: all but the latest, and all, have landed.
+
+    pack: two f32 to f16x2, as the architectures can that this is for, from minimum_cc on.
+    """
 
     stage: Callable
     commit: Callable
     wait_1: Callable
     wait_0: Callable
+    pack: Callable
+    minimum_cc: tuple[int, int]
 
 
 def asynchronous(rows: int, columns: int, row_bytes: int, threads: int) -> Staging:
     """By cp.async: sm_80 and later."""
-    return Staging(stage_rows(rows, columns, row_bytes, threads, cp_async.copy_16), cp_async.commit, _wait_1, _wait_0)
+    stage = stage_rows(rows, columns, row_bytes, threads, cp_async.copy_16)
+    return Staging(stage, cp_async.commit, _wait_1, _wait_0, pack_f16x2, minimum_cc=(8, 0))
 
 
 def synchronous(rows: int, columns: int, row_bytes: int, threads: int) -> Staging:
     """By loads and stores, which are done when the next barrier is passed: any architecture."""
-    return Staging(stage_rows(rows, columns, row_bytes, threads, copy_16), _nothing, _nothing, _nothing)
+    stage = stage_rows(rows, columns, row_bytes, threads, copy_16)
+    return Staging(stage, _nothing, _nothing, _nothing, pack_f16_pair, minimum_cc=(7, 5))
 
 
 STAGING = {"async": asynchronous, "sync": synchronous}
@@ -82,6 +90,7 @@ def stage_rows(rows: int, columns: int, row_bytes: int, threads: int, copy):
             row = udiv(chunk, chunks_per_row)
             column = urem(chunk, chunks_per_row) * CHUNK
             if turns * threads == chunks or chunk < chunks:
+                # Narrowed, or the comparisons are of 64 bits and cost the GEMM 4 to 6 registers.
                 inside = int32(first_row + row) < matrix_rows and int32(first_column + column) < matrix_columns
                 copy(
                     tile + row * row_bytes + column * HALF,

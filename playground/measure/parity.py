@@ -47,6 +47,8 @@ def check(outcome: Outcome, expected: Mapping[str, Expected]) -> Parity:
 
 
 def _compare(name: str, actual: np.ndarray, expected: Expected, written_outside: int) -> Parity:
+    if not np.all(expected.tolerance > 0):
+        raise ValueError(f"the tolerance of {name} is not positive everywhere: {expected.source}")
     finite = np.isfinite(actual)
     error = np.abs(actual - expected.values)
     ratio = np.where(finite, error / expected.tolerance, np.inf)

@@ -1,20 +1,43 @@
-"""Library kernels timed beside ours, if torch is installed with CUDA: each a function that enqueues one call."""
+"""Library kernels timed beside ours, if torch is installed with CUDA."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 
 from playground.gpu.workspace import Workspace
+from playground.measure import parity
+from playground.measure.parity import Parity
+from playground.measure.references import Expected
+from playground.runner import Outcome
 
 ATTENTION_BACKENDS = {"SDPA flash, f16 out": "FLASH_ATTENTION", "SDPA cuDNN, f16 out": "CUDNN_ATTENTION"}
 
-Peer = tuple[Callable[[], None], Callable[[], dict[str, np.ndarray]]]
-"""(launch, output): `output()` brings back what the launches before it wrote, as the contract's outputs by name."""
+
+Call = tuple[Callable[[], None], Callable[[], dict[str, np.ndarray]]]
+"""(launch, outputs) of a library."""
 
 
-def peers(workspace: Workspace) -> dict[str, Peer]:
+@dataclass(frozen=True)
+class Peer:
+    """launch: enqueues one call. outputs: what the calls before it wrote, as the contract's outputs by name."""
+
+    launch: Callable[[], None]
+    outputs: Callable[[], dict[str, np.ndarray]]
+    workspace: Workspace
+    expected: Mapping[str, Expected]
+
+    def check(self) -> Parity:
+        """Call once and compare with the reference, rounded to f16 as the library rounds."""
+        self.launch()
+        self.workspace.device.synchronize()
+        rounded = {name: one.rounded_to_f16() for name, one in self.expected.items()}
+        return parity.check(Outcome(self.outputs()), rounded)
+
+
+def peers(workspace: Workspace, expected: Mapping[str, Expected]) -> dict[str, Peer]:
     """Name -> peer, for the workspace's contract and inputs; none where the library cannot do the same."""
     try:
         import torch
@@ -23,10 +46,11 @@ def peers(workspace: Workspace) -> dict[str, Peer]:
     if not torch.cuda.is_available():
         return {}
     made = {"gemm_nt": _gemm_nt, "attention_hd64": _attention, "attention_hd128": _attention}
-    return made.get(workspace.contract.name, lambda *_: {})(workspace, torch)
+    calls = made.get(workspace.contract.name, lambda *_: {})(workspace, torch)
+    return {name: Peer(launch, outputs, workspace, expected) for name, (launch, outputs) in calls.items()}
 
 
-def _gemm_nt(workspace, torch) -> dict[str, Peer]:
+def _gemm_nt(workspace, torch) -> dict[str, Call]:
     A, B = (_tensor(workspace.buffers[name], torch) for name in "AB")
     C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
     stream = _stream(workspace, torch)
@@ -38,7 +62,7 @@ def _gemm_nt(workspace, torch) -> dict[str, Peer]:
     return {"cuBLAS, f16 out": (launch, lambda: {"C": C.cpu().numpy()})}
 
 
-def _attention(workspace, torch) -> dict[str, Peer]:
+def _attention(workspace, torch) -> dict[str, Call]:
     """SDPA's fused backends, on the same K and V; Q is rounded to f16 beforehand, as our kernels do on the way in.
 
     SDPA's causal mask starts at position 0: no peer for a cache with earlier tokens, or for other positions.
@@ -59,7 +83,7 @@ def _attention(workspace, torch) -> dict[str, Peer]:
     return found
 
 
-def _captured(backend: str, operands, stream, torch) -> Peer:
+def _captured(backend: str, operands, stream, torch) -> Call:
     """One SDPA call as a CUDA graph: its CPU time, longer than a short kernel, stays outside of the events."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention

@@ -1,9 +1,9 @@
 """Interleaved timing: every side in every round, each launch alone between two events and after a sweep of L2.
 
 A round launches each side once. The orders form a Williams design, mirrored in every second turn: each side stands in
-each place, and right behind each other side, equally often. The sweep reads four times
-the size of L2 (kernels/l2_sweep): it leaves the cache cold, and it keeps the GPU busy while the CPU enqueues what
-follows, so the events enclose the kernel and not the CPU. Nothing is dropped: every round is in the samples.
+each place, and right behind each other side, equally often. The sweep reads four times the size of L2
+(kernels/l2_sweep): it leaves the cache cold, and it keeps the GPU busy while the CPU enqueues what follows, so the
+events enclose the kernel and not the CPU. Nothing is dropped: every round is in the samples.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,8 @@ import numpy as np
 from cuda.bindings import driver
 
 from playground.compiler.build import build
-from playground.gpu.device import Buffer, Device
+from playground.gpu.buffer import Buffer
+from playground.gpu.device import Device
 from playground.gpu.driver import call
 from playground.gpu.program import Program
 from playground.kernels.l2_sweep import BLOCKS, THREADS, l2_sweep
@@ -43,7 +44,7 @@ class Stopwatch:
         length = -(-SWEEP_SIZE * device.l2 // FLOAT // (THREADS * BLOCKS)) * THREADS * BLOCKS
         self.swept, self.sink = Buffer(device, (length,), "float32"), Buffer(device, (1,), "float32")
         program = Program(build(l2_sweep(), device.arch), device)
-        self.sweep = program.launcher([self.swept.address, self.sink.address], {"n": length, "one": 1})
+        self.sweep = program.launcher([self.swept.address, self.sink.address], {"n": length})
 
     def __enter__(self):
         return self

@@ -31,9 +31,6 @@ class Ratio:
     low: float
     high: float
 
-    def __str__(self) -> str:
-        return f"{self.median:.4f} [{self.low:.4f}, {self.high:.4f}]"
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -51,6 +48,8 @@ class Verdict:
 
 def paired_ratio(baseline: np.ndarray, candidate: np.ndarray, share: float = 1.0) -> Ratio:
     """Baseline over candidate, round by round; of a whole in which the baseline has `share` of the time (Amdahl)."""
+    if not all(np.all(np.isfinite(times)) and np.all(np.asarray(times) > 0) for times in (baseline, candidate)):
+        return Ratio(float("nan"), float("nan"), float("nan"))
     from scipy.stats import quantile_test  # late: it takes a second, which a run without timing is spared
 
     ratios = 1 / (1 - share + share * np.asarray(candidate, float) / np.asarray(baseline, float))

@@ -1,17 +1,16 @@
 """The list of probes: what the source claims, and the latest verdict on each GPU, as a table or as Markdown."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
 from rich.table import Table
 
-import experiments
 from playground.report import record
-from playground.report.narrator import interval, table
-from playground.report.rates import rates, unit_of
+from playground.report.rates import rates
+from playground.report.tables import interval, table
+from playground.report.variants import short_names
 
 COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "prediction", "rate", "of peers")
 
@@ -31,12 +30,11 @@ class Row:
     of_peers: str = ""
 
 
-def rows(results: Path) -> list[Row]:
-    """Every probe with the verdicts of its latest record on each GPU in `results`."""
+def rows(results: Path, claims: Mapping[str, Mapping | None]) -> list[Row]:
+    """Every probe with the verdicts of its latest record on each GPU in `results`; claims: by probe, as in a record."""
     found = []
-    for name in experiments.names():
-        claim = experiments.load(name).claim
-        source = f"{claim.effect:+.0%} {claim.level}, {claim.gpu}, {claim.verdict}" if claim else ""
+    for name, claim in claims.items():
+        source = "{effect:+.0%} {level}, {gpu}, {verdict}".format(**claim) if claim else ""
         measured = [row for path in sorted(results.glob(f"*/{name}.jsonl")) for row in _measured(path, name, source)]
         found += measured or [Row(name, source)]
     return found
@@ -61,32 +59,24 @@ def as_markdown(found: Sequence[Row]) -> str:
 
 
 def _measured(path: Path, name: str, source: str) -> list[Row]:
-    records, warnings = record.read(path)
-    for warning in warnings:
-        print(warning, file=sys.stderr)
-    latest = records[-1] if records else {"verdicts": {}}
-    baseline = latest["variants"][0]["label"] if latest["verdicts"] else None
+    latest = record.latest(path)
+    if not latest:
+        return []
+    names, baseline = short_names(latest["variants"]), latest["variants"][0]["label"]
     return [
         Row(
             probe=name,
             source=source,
             gpu=latest["gpu"]["name"],
-            candidate=_differing(label, latest["variants"]),
+            candidate=names[label],
             ratio=interval(judged["ratio"]),
             verdict=judged["verdict"],
             prediction=judged["prediction"] or "",
-            rate=f"{_rate(latest, baseline):.1f} → {_rate(latest, label):.1f} {unit_of(latest['shapes'][0])}",
+            rate=f"{_rate(latest, baseline):.1f} → {_rate(latest, label):.1f} {latest['shapes'][0]['unit']}",
             of_peers=_of_peers(latest, label),
         )
         for label, judged in latest["verdicts"].items()
     ]
-
-
-def _differing(label: str, variants: list[dict]) -> str:
-    """The parameters in which a variant is not the baseline."""
-    baseline = variants[0]["parameters"]
-    parameters = next(variant["parameters"] for variant in variants if variant["label"] == label)
-    return ", ".join(f"{name}={value}" for name, value in parameters.items() if value != baseline[name])
 
 
 def _rate(latest: dict, side: str) -> float:

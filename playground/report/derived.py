@@ -12,12 +12,18 @@ def derived(counts: Mapping[str, float]) -> dict[str, str]:
     return {name: figure(counts) for name, figure in figures.items()}
 
 
-def _shared(counts: Mapping, what: str) -> float:
+def shared(counts: Mapping, what: str) -> float:
+    """Bytes, wavefronts or wavefronts_ideal of every way to access shared memory."""
     return sum(counts.get(f"shared_{how}_{what}", 0) for how in SHARED)
 
 
 def _global(counts: Mapping, what: str) -> float:
     return sum(counts[f"global_{how}_{what}"] for how in GLOBAL)
+
+
+def conflict_degree(counts: Mapping) -> str:
+    """Shared wavefronts over those that the same accesses would take without bank conflicts."""
+    return f"{shared(counts, 'wavefronts') / shared(counts, 'wavefronts_ideal'):.2f}"
 
 
 def _accesses(counts: Mapping) -> float:
@@ -30,11 +36,9 @@ PER_FLOP = {
     "bytes staged by cp.async per kFLOP": lambda counts: (
         f"{counts.get('shared_cp_async_bytes', 0) / counts['mma_flop'] * 1e3:.2f}"
     ),
-    "shared bytes per kFLOP": lambda counts: f"{_shared(counts, 'bytes') / counts['mma_flop'] * 1e3:.2f}",
-    "shared wavefronts per kFLOP": lambda counts: f"{_shared(counts, 'wavefronts') / counts['mma_flop'] * 1e3:.3f}",
-    "shared conflict degree": lambda counts: (
-        f"{_shared(counts, 'wavefronts') / _shared(counts, 'wavefronts_ideal'):.2f}"
-    ),
+    "shared bytes per kFLOP": lambda counts: f"{shared(counts, 'bytes') / counts['mma_flop'] * 1e3:.2f}",
+    "shared wavefronts per kFLOP": lambda counts: f"{shared(counts, 'wavefronts') / counts['mma_flop'] * 1e3:.3f}",
+    "shared conflict degree": conflict_degree,
 }
 
 PER_BYTE = {

@@ -35,3 +35,16 @@ def commit() -> dict:
         return {"commit": git("rev-parse", "HEAD").strip(), "dirty": bool(changed.strip())}
     except (OSError, subprocess.CalledProcessError):
         return {"commit": os.environ.get("PLAYGROUND_COMMIT"), "dirty": None}
+
+
+def gpu(device) -> dict | None:
+    """The GPU as it goes into a record; None without one."""
+    if device is None:
+        return None
+    return {
+        "name": device.name,
+        "arch": device.arch.name,
+        "sms": device.sms,
+        "l2_bytes": device.l2,
+        "cuda_driver": device.driver_version,
+    }

@@ -1,25 +1,22 @@
-"""The flash-attention ladder in one picture, from the latest records of its five probes alone."""
+"""The flash-attention ladder in one picture, read from the latest records of its probes alone."""
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from playground.errors import Refusal
+from playground.kernels.attention.contract import TQ
 from playground.report import record as records
-
-TQ = 64
-"""Queries per block, on every rung."""
 
 
 @dataclass(frozen=True)
 class Rung:
     """A kernel of the ladder. probe: the one that compares it with the rung `before`, whose candidate it is.
 
-    source_ms: what the source measured per layer on its GB10, before and after; None where it did not. session: in
-    which of its two sessions (seeds 000 and 001), whose figures cannot be compared with one another.
+    source_ms: what the source measured per layer on its GB10, before and after; None where it did not. seed: the one
+    that says so, 000 or 001; the figures of the two cannot be compared with one another.
     """
 
     name: str
@@ -27,29 +24,23 @@ class Rung:
     probe: str | None = None
     before: str | None = None
     source_ms: tuple[float | None, float] | None = None
-    session: str = "P5"
-
-
-RUNGS = (
-    Rung("8n", "P · V by scalar FMA, softmax in 64 serial chains", source_ms=(None, 10.06)),
-    Rung("P5·0", "P · V on tensor cores", "fa_pv_tensor_cores", "8n", (10.06, 4.24)),
-    Rung("P5·3, first cut", "softmax by one warp per row", "fa_parallel_softmax", "P5·0"),
-    Rung("P5·3", "rows of 272 bytes instead of 256", "fa_padded_rows", "P5·3, first cut", (4.25, 1.92)),
-    Rung("FAP1", "tiles of 32 keys, padded S and P", "fa_fap1", "P5·3", (5.16, 4.58), "r46, r48"),
-    Rung("FAP2", "softmax on fragments, P built in registers", "fa_register_softmax", "P5·3", (5.16, 2.12), "r46, r48"),
-)
-PROBES = tuple(rung.probe for rung in RUNGS if rung.probe)
+    seed: str = "000"
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """The latest record of each probe that has one, by the probe's name."""
+    """The rungs, and the latest record of each of their probes that has one, by the probe's name."""
 
+    rungs: Sequence[Rung]
     records: Mapping[str, dict]
+
+    @property
+    def probes(self) -> list[str]:
+        return [rung.probe for rung in self.rungs if rung.probe]
 
     def sightings(self, name: str) -> Iterator[tuple[dict, dict]]:
         """(record, variant) wherever the rung was run: as a candidate, and as the baseline of the next ones."""
-        for rung in RUNGS:
+        for rung in self.rungs:
             if rung.probe in self.records:
                 record = self.records[rung.probe]
                 before, after = record["variants"][:2]
@@ -87,8 +78,10 @@ class Ladder:
 
     def step(self, rung: Rung, dims: Mapping[str, int]) -> dict | None:
         """The ratio of the rung before to this one, with its interval, as judged in their common run."""
-        record = self.records.get(rung.probe, {"shapes": [], "verdicts": {}})
-        judged = next(iter(record["verdicts"].values()), None)
+        if rung.probe not in self.records:
+            return None
+        record = self.records[rung.probe]
+        judged = record["verdicts"].get(record["variants"][1]["label"])
         places = [place for place, shape in enumerate(record["shapes"]) if shape["dims"] == dims]
         return judged["per_shape"][places[0]]["ratio"] if judged and places else None
 
@@ -117,28 +110,11 @@ def tiles(dims: Mapping[str, int], TKV: int) -> int:
     return dims["nh"] * sum(-(-(dims["kv"] - dims["nt"] + end) // TKV) for end in ends)
 
 
-def read(folder: Path) -> Ladder:
+def read(folder: Path, rungs: Sequence[Rung]) -> Ladder:
     """The ladder of the records in one folder of results; warnings go to standard error."""
-    latest = {}
-    for probe in PROBES:
-        if (path := folder / f"{probe}.jsonl").exists():
-            found, warnings = records.read(path)
-            print(*warnings, sep="\n", end="\n" if warnings else "", file=sys.stderr)
-            latest |= {probe: found[-1]} if found else {}
-    return Ladder(latest)
-
-
-def redraw(results: Path) -> list[Path]:
-    """Draw fa_ladder.png in every folder of `results` that has records of the ladder's probes."""
-    from playground.report.picture import ladder as picture
-    from playground.report.picture.page import write
-
-    ladders = {folder: read(folder) for folder in sorted(results.glob("*/"))}
-    return [
-        write(folder / "fa_ladder.png", lambda ladder=ladder: picture.figure(ladder))
-        for folder, ladder in ladders.items()
-        if ladder.records
-    ]
+    paths = {rung.probe: folder / f"{rung.probe}.jsonl" for rung in rungs if rung.probe}
+    latest = {probe: records.latest(path) for probe, path in paths.items() if path.exists()}
+    return Ladder(rungs, {probe: record for probe, record in latest.items() if record})
 
 
 def _samples(record: dict, dims: Mapping[str, int]) -> dict:

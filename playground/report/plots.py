@@ -1,14 +1,18 @@
-"""The picture of a record, drawn from it alone. Draws, never measures; the same record gives the same bytes."""
+"""Pictures of a record, and of a ladder's records. Draws, never measures; the same records give the same bytes."""
 
-import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from playground.errors import Refusal
+from playground.report import ladder
 from playground.report import record as records
+from playground.report.ladder import Rung
 from playground.report.picture import lane_maps
 from playground.report.picture.header import header
+from playground.report.picture.ladder.figure import figure as ladder_figure
 from playground.report.picture.ledger import ledger
 from playground.report.picture.page import Page, write
 from playground.report.picture.ratios import ratios
@@ -25,13 +29,22 @@ def redraw(results: Path, probe: str | None = None) -> list[Path]:
     pictures = []
     for path in sorted(results.glob("*/*.jsonl")):
         if probe in (None, path.stem):
-            found, warnings = records.read(path)
-            print(*warnings, sep="\n", end="\n" if warnings else "", file=sys.stderr)
-            if found and ("variants" in found[-1] or "dumps" in found[-1]):
-                pictures.append(draw(found[-1], path.with_suffix(".png")))
+            latest = records.latest(path)
+            if latest and ("variants" in latest or "dumps" in latest):
+                pictures.append(draw(latest, path.with_suffix(".png")))
     if not pictures:
         raise Refusal(f"no record of {probe or 'any probe'} in {results}: nothing to draw")
     return pictures
+
+
+def redraw_ladders(results: Path, rungs: Sequence[Rung]) -> list[Path]:
+    """Draw fa_ladder.png in every folder of `results` that has records of the ladder's probes."""
+    ladders = {folder: ladder.read(folder, rungs) for folder in sorted(results.glob("*/"))}
+    return [
+        write(folder / "fa_ladder.png", partial(ladder_figure, climbed))
+        for folder, climbed in ladders.items()
+        if climbed.records
+    ]
 
 
 def figure(record: dict) -> Figure:

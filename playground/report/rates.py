@@ -8,12 +8,7 @@ COUNTED = {"TFLOP/s": ("flop", 1e6), "GB/s": ("bytes", 1e3)}
 """Unit -> the work it counts, and how much of that in a microsecond is one unit."""
 
 
-def unit_of(work: Mapping) -> str:
-    """The unit of a shape's record; TFLOP/s where an older record does not say."""
-    return work.get("unit", "TFLOP/s")
-
-
 def rates(work: Mapping, microseconds) -> np.ndarray:
     """The rates of launches that each did the `work` of a shape's record in so many microseconds."""
-    counted, per_unit = COUNTED[unit_of(work)]
+    counted, per_unit = COUNTED[work["unit"]]
     return work[counted] / np.asarray(microseconds, float) / per_unit

@@ -8,11 +8,17 @@ import fcntl
 import json
 import math
 import os
+import sys
 from pathlib import Path
 
 from playground.errors import Refusal
 
 SCHEMA = 1
+
+RUN = {"commit", "dirty", "versions", "gpu"}
+PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
+KINDS = (RUN | PROBE | {"shapes", "verdicts"}, RUN | {"time", "probe", "dumps"}, RUN | {"kernels"})
+"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU."""
 
 
 def prepare(path: Path) -> None:
@@ -47,7 +53,7 @@ def append(path: Path, record: dict) -> None:
 
 
 def read(path: Path) -> tuple[list[dict], list[str]]:
-    """(records, warnings): a line that is not JSON is a warning; a record of a newer schema is refused."""
+    """(records, warnings): a line that is not a whole record is a warning; a record of a newer schema is refused."""
     records, warnings = [], []
     try:
         lines = path.read_bytes().split(b"\n")
@@ -64,8 +70,24 @@ def read(path: Path) -> tuple[list[dict], list[str]]:
             continue
         if newer:
             raise Refusal(f"{path}:{number}: record of schema {record['schema']}, this version reads up to {SCHEMA}")
+        if missing := _missing(record):
+            warnings.append(f"{path}:{number}: not a whole record (without {', '.join(sorted(missing))}), skipped")
+            continue
         records.append(record)
     return records, warnings
+
+
+def latest(path: Path) -> dict | None:
+    """The last record of the file, None if it has none; warnings go to standard error."""
+    records, warnings = read(path)
+    for warning in warnings:
+        print(warning, file=sys.stderr)
+    return records[-1] if records else None
+
+
+def _missing(record: dict) -> set[str]:
+    """The keys that the record lacks of the kind that it comes closest to."""
+    return min((kind - record.keys() for kind in KINDS), key=len)
 
 
 def _finite(value):

@@ -101,7 +101,7 @@ def test_a_kernel_that_must_spill_is_seen_to_spill():
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_121"])
 def test_static_shared_memory_is_what_the_kernel_declares_without_the_systems_own(arch):
-    def kernel(x, sink, n, one):
+    def kernel(x, sink, n):
         tile = cuda.shared.array(1000, float32)
         tile[cuda.threadIdx.x] = n
         cuda.syncthreads()

@@ -1,6 +1,7 @@
 """Runs single PTX statements over arrays, and counts of a report by kind and line: what the tests are written in."""
 
 import re
+from collections import Counter
 
 import numpy as np
 from hypothesis import strategies as st
@@ -135,6 +136,14 @@ def facts(report) -> list[tuple]:
         (hazard.kind, hazard.line, hazard.instruction, hazard.block, hazard.warp, hazard.lanes, hazard.count)
         for hazard in report.hazards
     ]
+
+
+def by_opcode(counts) -> dict[str, int]:
+    """PTX opcode -> warp-level instructions executed."""
+    found = Counter()
+    for instruction, executed in zip(counts.instructions, counts.table["inst_executed"].tolist()):
+        found[".".join(instruction.opcode)] += executed
+    return {opcode: executed for opcode, executed in found.items() if executed}
 
 
 def line_of(source: str, text: str) -> int:

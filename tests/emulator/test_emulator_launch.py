@@ -153,7 +153,7 @@ def test_memory_of_a_chunk_is_bounded():
     """However large blocks and grid are, a chunk's registers, shared memory and its checks stay below the bound."""
     from playground.emulator.launch import CHUNK_BYTES, Launch
     from playground.emulator.parse import parse
-    from playground.emulator.translate import Program
+    from playground.emulator.program import Program
 
     many = kernel([], ".reg .b64 %r<2000>; .extern .shared .align 16 .b8 box[]; .reg .b16 %h; st.shared.u8 [box], %h;")
     large = Launch(Program(parse(many)), (10**6, 1, 1), (1024, 1, 1), [], GlobalMemory(), 200_000)

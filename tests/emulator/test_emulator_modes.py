@@ -4,7 +4,7 @@ import numpy as np
 import plain_kernels as plain
 import pytest
 from emulated_kernels import attention, gemm, run_attention, run_gemm
-from ptx_harness import facts
+from ptx_harness import by_opcode, facts
 
 from playground.emulator import emulate
 
@@ -18,7 +18,7 @@ def same(run):
         assert facts(report) == facts(reports[0])
         assert report.counts.total() == reports[0].counts.total()
         assert report.counts.by_line() == reports[0].counts.by_line()
-        assert report.counts.by_opcode() == reports[0].counts.by_opcode()
+        assert by_opcode(report.counts) == by_opcode(reports[0].counts)
     return reports
 
 

@@ -4,7 +4,17 @@ import pytest
 
 from playground.emulator.calls import flatten
 from playground.emulator.errors import UnknownInstruction
-from playground.emulator.parse import Address, Immediate, Negated, Pair, Register, Special, Symbol, Vector, parse
+from playground.emulator.instruction import (
+    Address,
+    Immediate,
+    Negated,
+    Pair,
+    Register,
+    SpecialRegister,
+    Symbol,
+    Vector,
+)
+from playground.emulator.parse import parse
 
 TEXT = """
 .version 8.0 /* a comment, with ; and { in it */
@@ -44,7 +54,7 @@ def test_a_module():
         Pair((Register("%r0"), Register("%p0"))),
         Vector((Register("%r1"), Register("%r2"))),
         Address(Register("%r2"), -8),
-        Special("tid.x"),
+        SpecialRegister("tid.x"),
     )
     assert compare.operands[3] == Negated(Register("%p1"))
     assert end.opcode == ("ret",)

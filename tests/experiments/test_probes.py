@@ -1,4 +1,4 @@
-"""Every experiment module, and the claims of the first three against the seeds' figures."""
+"""Every experiment module, and the claims of the GEMM's against the seeds' figures."""
 
 import importlib
 import re
@@ -41,7 +41,7 @@ def test_the_variants_of_a_probe_differ_from_one_another(name):
     assert len(set(labels)) == len(labels)
 
 
-def test_the_first_three_probes_are_there():
+def test_the_probes_of_the_gemm_are_there():
     assert {"gemm_tm128", "gemm_ks64", "gemm_tm256"} <= set(experiments.names())
     assert experiments.names() == sorted(experiments.names())
 
@@ -60,8 +60,7 @@ def test_a_claim_is_what_the_seed_says(name, effect, level, verdict):
     assert (claim.level, claim.verdict) == (level, verdict)
 
 
-def test_the_seeds_own_figures_agree_with_one_another():
-    assert round(302 / 455 - 1, 2) == -0.34
+def test_the_claim_on_the_wall_follows_from_the_seeds_tokens_per_second():
     assert round(1464 / 2345 - 1, 2) == experiments.load("gemm_ks64").claim.effect
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.kernels.contract import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_NT
 from playground.measure.inputs import random_inputs
 
 

@@ -24,7 +24,7 @@ def test_the_limits_that_the_driver_tells_are_those_of_the_table(device):
 
 @pytest.fixture
 def buffer(device):
-    from playground.gpu.device import Buffer
+    from playground.gpu.buffer import Buffer
 
     made = Buffer(device, (100,), "float32")
     yield made
@@ -53,7 +53,7 @@ def test_bytes_written_outside_an_array_are_counted(device, buffer, offset):
 
 
 def test_an_array_larger_than_the_memory_is_refused_with_both_sizes(device):
-    from playground.gpu.device import Buffer
+    from playground.gpu.buffer import Buffer
 
     with pytest.raises(Refusal, match=r"8,796,093,030,400 bytes needed .* are free"):  # 2⁴³ and two guards
         Buffer(device, (2**41,), "float32")

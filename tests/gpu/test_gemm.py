@@ -45,7 +45,7 @@ def test_a_variant_is_right_to_the_last_element_and_writes_nothing_else(device, 
 def test_small_whole_numbers_are_multiplied_exactly(device, parameters):
     """Sums of up to 520 products of −3 to 3 are exact in f32: not one bit may differ."""
     from playground.gpu.workspace import Workspace
-    from playground.kernels.contract import GEMM_NT
+    from playground.kernels.gemm_f16_nt import GEMM_NT
 
     random = np.random.default_rng(4)
     A, B = (random.integers(-3, 4, (rows, 520)).astype(np.float16) for rows in (130, 264))
@@ -57,7 +57,7 @@ def test_small_whole_numbers_are_multiplied_exactly(device, parameters):
 def test_both_halves_of_every_k_step_count(device):
     """Seed 000, §3.2: "the v1 bug: only the first 16 k's were multiplied"; one product at each k in turn."""
     from playground.gpu.workspace import Workspace
-    from playground.kernels.contract import GEMM_NT
+    from playground.kernels.gemm_f16_nt import GEMM_NT
 
     id = 96
     A = np.eye(id, dtype=np.float16)

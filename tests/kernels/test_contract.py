@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from playground.errors import Refusal
-from playground.kernels.contract import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_NT
 
 
 def halves(*shape):

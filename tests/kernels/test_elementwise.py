@@ -8,7 +8,7 @@ import pytest
 from playground.__main__ import main
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
-from playground.emulator.runner import EmulatedWorkspace
+from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
 from playground.kernels import add_bias, convert_f32_f16, rms_norm, rope, store_kv_f16, swiglu
 from playground.measure import parity
@@ -175,10 +175,6 @@ def test_parameters_that_make_no_sense_are_refused(make, message):
     [
         (convert_f32_f16(), {"n": 2**31}, "n = 2147483648 is not between 1 and 2147483647"),
         (swiglu(), {"n": 0}, "n = 0 is not between 1"),
-        (add_bias(), {"nt": 2**16, "od": 2**15}, "nt = 65536 × od = 32768 are 2147483648 elements, over int32"),
-        (rms_norm(), {"nt": 2**20, "id": 2**11}, "are 2147483648 elements, over int32"),
-        (rope(), {"nt": 2**20, "nh": 2**4}, "are 2147483648 elements, over int32"),
-        (store_kv_f16(), {"nt": 1, "nkt": 2**16, "slots": 2**15}, "are 2147483648 elements, over int32"),
         (store_kv_f16(), {"nt": 8, "nkt": 4, "slots": 7}, "slots = 7 rows of dst cannot hold nt = 8 tokens"),
         (store_kv_f16(), {"nt": 1, "nkt": 2**24, "slots": 1}, "nkt = 16777216 is over 8388480"),
         (add_bias(), {"nt": 1, "od": 2**24}, "od = 16777216 is over 16776960"),

@@ -13,7 +13,7 @@ from playground.__main__ import main
 from playground.compiler.arch import ARCHS, GPUS
 from playground.compiler.build import build
 from playground.emulator import hazards
-from playground.emulator.runner import EmulatedWorkspace
+from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
 from playground.kernels import fa_prefill
 from playground.kernels.attention.contract import attention_contract
@@ -207,7 +207,9 @@ def test_the_way_out_of_the_last_rows_is_inside_what_the_launch_asks_for(rung, h
 
 def narrow():
     """16 keys per tile: Q, K and V take 24 KiB, and O 32."""
-    return fa_registers(128, 16, 0, "fa_prefill", {"hd": 128, "TKV": 16})
+    rung = fa_registers(hd=128, TKV=16, pad=0, staging="async")
+    other = fa_prefill(softmax="registers", TKV=32)
+    return replace(other, function=rung.function, layout=rung.layout, parameters={"hd": 128, "TKV": 16})
 
 
 def test_a_way_out_that_is_larger_than_q_k_and_v_counts_as_the_maximum():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from playground.kernels.contract import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_NT
 from playground.measure.inputs import DISTRIBUTION, fresh_seed, random_inputs
 
 DIMS = {"nt": 200, "od": 100, "id": 400}

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from playground.kernels.contract import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_NT
 from playground.measure import parity
 from playground.measure.inputs import random_inputs
 from playground.measure.references import REFERENCES

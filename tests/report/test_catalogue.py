@@ -6,7 +6,8 @@ from pathlib import Path
 
 import experiments
 from playground.report import environment
-from playground.report.narrator import console, ledger_table, table
+from playground.report.narrator import console
+from playground.report.tables import ledger_table, table
 
 
 def test_versions_are_those_of_the_installed_packages():

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import experiments
+from experiments._ladder import RUNGS
 from playground.__main__ import main
 from playground.errors import Refusal
 from playground.measure.verdict import judge
-from playground.report import ladder, record
-from playground.report.picture import ladder as picture
+from playground.report import ladder, plots, record
+from playground.report.picture.ladder.figure import figure
 from playground.report.picture.page import STYLE
 from playground.report.picture.samples import four_digits
 
@@ -33,7 +34,7 @@ GATE = {"passed": True}
 
 def kernel_of(name):
     """The kernel that the experiments mean by a rung."""
-    for rung in ladder.RUNGS:
+    for rung in RUNGS:
         if rung.probe and name in (rung.name, rung.before):
             probe = experiments.load(rung.probe)
             return probe.candidates[0] if rung.name == name else probe.baseline
@@ -64,6 +65,13 @@ def untimed(rung):
     return {
         "time": "2026-11-29T16:28:26+00:00",
         "probe": rung.probe,
+        "question": "How much?",
+        "claim": None,
+        "predictions": [],
+        "bar": 0.015,
+        "share": None,
+        "versions": {},
+        "contract": "attention_hd128",
         "commit": "3f2a91c04be1d6f7a8899b0011223344556677aa",
         "dirty": False,
         "gpu": None,
@@ -101,7 +109,7 @@ def timed(rung, peers=PEERS):
     return made
 
 
-STEPS = [rung for rung in ladder.RUNGS if rung.probe]
+STEPS = [rung for rung in RUNGS if rung.probe]
 LADDERS = {
     "timed": lambda: {rung.probe: timed(rung) for rung in STEPS},
     "without peers": lambda: {rung.probe: timed(rung, {}) for rung in STEPS},
@@ -120,9 +128,9 @@ def write(folder, made):
 def drawn(name):
     with matplotlib.style.context(STYLE, after_reset=True), warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = picture.figure(ladder.Ladder(LADDERS[name]()))
-        figure.draw_without_rendering()
-    return figure
+        drawing = figure(ladder.Ladder(RUNGS, LADDERS[name]()))
+        drawing.draw_without_rendering()
+    return drawing
 
 
 def words(name):
@@ -134,7 +142,7 @@ def test_the_rungs_are_those_of_the_experiments_in_their_order():
         probe = experiments.load(rung.probe)
         assert str(probe.baseline) == str(kernel_of(rung.before))
         assert str(probe.candidates[0]) == str(kernel_of(rung.name))
-    labels = [str(kernel_of(rung.name)) for rung in ladder.RUNGS]
+    labels = [str(kernel_of(rung.name)) for rung in RUNGS]
     assert len(set(labels)) == len(labels) == 6
 
 
@@ -153,10 +161,10 @@ def test_tiles_follow_the_causal_mask():
 
 
 def test_a_rung_has_a_time_from_every_run_that_timed_it():
-    found = ladder.Ladder(LADDERS["timed"]())
+    found = ladder.Ladder(RUNGS, LADDERS["timed"]())
     dims = {"nt": 2048, "nh": 28, "nk": 4, "kv": 2048}
     assert [dims["nt"] for dims in found.shapes()] == list(PROMPTS)
-    assert [len(found.medians(rung.name, dims)) for rung in ladder.RUNGS] == [1, 2, 2, 3, 1, 1]
+    assert [len(found.medians(rung.name, dims)) for rung in RUNGS] == [1, 2, 2, 3, 1, 1]
     assert found.medians("P5·3", dims) == pytest.approx([1450] * 3, rel=0.01)
     assert found.step(STEPS[4], dims)["median"] == pytest.approx(1450 / 690)
     assert found.peers(dims)[CUDNN] == pytest.approx([98] * 5, rel=0.01)
@@ -166,10 +174,10 @@ def test_a_rung_has_a_time_from_every_run_that_timed_it():
 
 @pytest.mark.parametrize("name", LADDERS)
 def test_no_text_overlaps_another_or_leaves_the_page(name):
-    figure = drawn(name)
-    boxes = [(text.get_text(), text.get_window_extent()) for text in figure.texts if text.get_text()]
+    drawing = drawn(name)
+    boxes = [(text.get_text(), text.get_window_extent()) for text in drawing.texts if text.get_text()]
     assert len(boxes) > 40
-    off_page = [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > figure.bbox.x1]
+    off_page = [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > drawing.bbox.x1]
     assert off_page == []
     overlapping = [
         (text, other)
@@ -214,7 +222,7 @@ def test_a_spill_is_named():
         if "softmax=registers" in one["label"]:
             one["ledgers"]["H200"]["spill_loads"] = 24
     with matplotlib.style.context(STYLE, after_reset=True):
-        texts = [text.get_text() for text in picture.figure(ladder.Ladder(made)).texts]
+        texts = [text.get_text() for text in figure(ladder.Ladder(RUNGS, made)).texts]
     assert any("Spills: FAP2 on H200: 24 B." in text for text in texts)
 
 
@@ -223,7 +231,7 @@ def test_records_that_mean_different_kernels_by_a_rung_are_refused(tmp_path):
     made["fa_fap1"]["variants"][0] = variant("P5·0")
     write(tmp_path / "nvidia-h200", made)
     with pytest.raises(Refusal, match=r"the rung P5·0 is|the rung P5·3 is fa_prefill\([^\n]*run the older probe again"):
-        ladder.redraw(tmp_path)
+        plots.redraw_ladders(tmp_path, RUNGS)
 
 
 def test_every_folder_with_records_gets_the_same_bytes_each_time(tmp_path, capsys):
@@ -241,7 +249,7 @@ def test_every_folder_with_records_gets_the_same_bytes_each_time(tmp_path, capsy
     first = [path.read_bytes() for path in pictures]
     assert first[0] != first[1]
     with matplotlib.rc_context({"font.size": 30, "axes.grid": True}):
-        assert ladder.redraw(tmp_path) == pictures
+        assert plots.redraw_ladders(tmp_path, RUNGS) == pictures
     assert [path.read_bytes() for path in pictures] == first
     assert not any(chunk in first[1] for chunk in (b"tEXt", b"tIME"))
 
@@ -251,5 +259,5 @@ def test_without_any_record_it_is_refused_in_one_line(tmp_path, capsys):
         assert main(["ladder", "--out", str(folder)]) == 2
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert f"no record of {', '.join(ladder.PROBES)} in {folder}" in captured.err
+        assert f"no record of {', '.join(rung.probe for rung in STEPS)} in {folder}" in captured.err
         assert captured.err.count("\n") == 1

@@ -103,6 +103,7 @@ def plausible(
             "dims": dict(zip(("nt", "od", "id"), dims)),
             "roles": list(roles),
             "flop": flop,
+            "unit": "TFLOP/s",
             "seed": 1,
             "inputs": "normal",
             "parity": {label: {**GATE, "passed": label not in failed} for label in labels},
@@ -136,6 +137,7 @@ def plausible(
         "gpu": {"name": H200, "arch": "sm_90", "sms": 132, "l2_bytes": 60 << 20, "cuda_driver": 13000},
         "contract": "gemm_nt",
         "variants": list(variants),
+        "emulated": [],
         "shapes": shapes,
         "verdicts": verdicts(labels, shapes),
     } | changed  # fmt: skip

@@ -5,11 +5,11 @@ import pytest
 
 import experiments
 from playground.kernels import convert_f32_f16, gemm_f16_nt, store_kv_f16, swiglu
-from playground.kernels.contract import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_NT
 from playground.report import catalogue, plots, record
 from playground.report.derived import derived
 from playground.report.narrator import Narrator, console
-from playground.report.rates import rates, unit_of
+from playground.report.rates import rates
 from playground.shapes import Shape
 
 COPY = "device-to-device copy"
@@ -30,8 +30,6 @@ def test_work_is_each_tensor_once_or_what_the_contract_says():
 def test_rates_are_in_the_unit_that_the_record_names():
     assert rates({"flop": 10**9, "bytes": 10**6, "unit": "GB/s"}, [100, 200]).tolist() == [10, 5]
     assert rates({"flop": 10**9, "bytes": 10**6, "unit": "TFLOP/s"}, 100) == 10
-    older = {"flop": 10**9}
-    assert (unit_of(older), rates(older, 100)) == ("TFLOP/s", 10)
 
 
 def test_counts_without_an_mma_are_told_per_byte():
@@ -85,7 +83,9 @@ def test_the_list_tells_bandwidth_and_the_part_of_a_copys(tmp_path):
     folder = tmp_path / "nvidia-h200"
     folder.mkdir()
     record.append(folder / "elementwise_vectorized_convert.jsonl", timed())
-    (row,) = [row for row in catalogue.rows(tmp_path) if row.probe == "elementwise_vectorized_convert"]
+    (row,) = [
+        row for row in catalogue.rows(tmp_path, experiments.claims()) if row.probe == "elementwise_vectorized_convert"
+    ]
     assert row.rate == "598.8 → 996.7 GB/s"  # 60 MB in 100.2 and 60.2 µs
     assert row.of_peers == f"{50.2 / 60.2:.1%} of {COPY}"
 

@@ -19,7 +19,13 @@ from playground.report import record
 from playground.runner import Outcome
 
 FORK = multiprocessing.get_context("fork")
+RUN = {"commit": None, "dirty": None, "versions": {}, "gpu": None}
 LONG = "µ" * 20_000  # beyond what a pipe or a page writes at once
+
+
+def entry_of(**more):
+    """A record of the smallest kind, with more in it."""
+    return {**RUN, "kernels": [], **more}
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def run_in_child(function, *arguments):
 
 
 def test_records_are_read_as_they_were_appended(path):
-    written = [{"n": 1, "samples": [1.5, 2.25]}, {"n": 2, "text": "TM=128 · ratio ≥ 1 µs"}]
+    written = [entry_of(n=1, samples=[1.5, 2.25]), entry_of(n=2, text="TM=128 · ratio ≥ 1 µs")]
     for entry in written:
         record.append(path, entry)
     read, warnings = record.read(path)
@@ -45,7 +51,7 @@ def test_records_are_read_as_they_were_appended(path):
 
 
 def test_a_record_is_one_line_even_if_its_text_has_several(path):
-    record.append(path, {"text": "two\nlines\r\nand more\u2028"})
+    record.append(path, entry_of(text="two\nlines\r\nand more\u2028"))
     assert path.read_bytes().count(b"\n") == 1
     assert path.read_bytes().endswith(b"\n")
     assert record.read(path)[0][0]["text"] == "two\nlines\r\nand more\u2028"
@@ -66,7 +72,7 @@ def test_a_gate_that_failed_on_unwritten_outputs_can_be_recorded_as_strict_json(
 
 def torn(path, keep=10):
     """A file of one whole record and the first bytes of another."""
-    record.append(path, {"n": 1})
+    record.append(path, entry_of(n=1))
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:keep])
 
@@ -81,7 +87,7 @@ def test_a_torn_last_line_is_skipped_and_named_with_its_number(path):
 
 def test_after_a_torn_line_the_next_record_has_a_line_of_its_own(path):
     torn(path)
-    record.append(path, {"n": 2})
+    record.append(path, entry_of(n=2))
     records, warnings = record.read(path)
     assert [entry["n"] for entry in records] == [1, 2]
     assert len(warnings) == 1
@@ -89,7 +95,7 @@ def test_after_a_torn_line_the_next_record_has_a_line_of_its_own(path):
 
 
 def test_a_line_torn_inside_a_character_is_skipped(path):
-    record.append(path, {"n": 1})
+    record.append(path, entry_of(n=1))
     path.write_bytes(path.read_bytes() + '{"schema": 1, "text": "µ'.encode()[:-1])
     records, (warning,) = record.read(path)
     assert len(records) == 1
@@ -98,17 +104,37 @@ def test_a_line_torn_inside_a_character_is_skipped(path):
 
 @pytest.mark.parametrize("line", ["{}", "[]", "7", "null", '"text"', '{"schema": "1"}', '{"schema": null}', "\0\0\0\0"])
 def test_a_line_that_is_no_record_is_skipped_and_named(path, line):
-    record.append(path, {"n": 1})
+    record.append(path, entry_of(n=1))
     with path.open("a") as file:
         file.write(line + "\n")
-    record.append(path, {"n": 2})
+    record.append(path, entry_of(n=2))
     records, (warning,) = record.read(path)
     assert [entry["n"] for entry in records] == [1, 2]
     assert warning.startswith(f"{path}:2: ")
 
 
+@pytest.mark.parametrize("kind", record.KINDS, ids=["probe", "lane maps", "agreement"])
+def test_a_record_that_lacks_a_key_is_skipped_and_the_key_named(path, kind):
+    record.append(path, dict.fromkeys(kind))
+    for key in kind:
+        record.append(path, dict.fromkeys(kind - {key}))
+    records, warnings = record.read(path)
+    assert len(records) == 1
+    for number, (key, warning) in enumerate(zip(kind, warnings, strict=True), 2):
+        assert warning.startswith(f"{path}:{number}: ")
+        assert f"without {key})" in warning
+
+
+def test_the_latest_record_is_the_last_whole_one_and_warnings_go_to_standard_error(path, capsys):
+    assert record.latest(path) is None
+    record.append(path, entry_of(n=1))
+    record.append(path, RUN)
+    assert record.latest(path)["n"] == 1
+    assert capsys.readouterr().err.startswith(f"{path}:2: not a whole record (without kernels)")
+
+
 def test_a_record_of_a_newer_schema_is_refused_with_both_numbers(path):
-    record.append(path, {"n": 1})
+    record.append(path, entry_of(n=1))
     newer = record.SCHEMA + 1
     with path.open("a") as file:
         file.write(json.dumps({"schema": newer}) + "\n")
@@ -126,7 +152,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work_and_after(tmp
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "folder.jsonl").mkdir()
     path = tmp_path / unwritable
-    for attempt in (lambda: record.prepare(path), lambda: record.append(path, {"n": 1})):
+    for attempt in (lambda: record.prepare(path), lambda: record.append(path, entry_of(n=1))):
         with pytest.raises(Refusal, match="cannot write results to") as refused:
             attempt()
         assert str(path) in str(refused.value)
@@ -136,24 +162,24 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work_and_after(tmp
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
 def test_a_full_disk_is_refused():
     with pytest.raises(Refusal, match="cannot write results to /dev/full: No space left on device"):
-        record.append(Path("/dev/full"), {"n": 1})
+        record.append(Path("/dev/full"), entry_of(n=1))
 
 
 def append_with_room_for_only(room, path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + room,) * 2)
     try:
-        record.append(path, {"n": 2, "text": LONG})
+        record.append(path, entry_of(n=2, text=LONG))
     except Refusal as refusal:
         os._exit(2 if "cannot write results" in str(refusal) and "\n" not in str(refusal) else 1)
     os._exit(0)
 
 
 def test_a_disk_that_fills_up_within_a_record_is_refused_and_costs_only_that_record(path):
-    record.append(path, {"n": 1})
+    record.append(path, entry_of(n=1))
     child = run_in_child(append_with_room_for_only, 100, path)
     child.join(30)
     assert child.exitcode == 2
-    record.append(path, {"n": 3})
+    record.append(path, entry_of(n=3))
     records, warnings = record.read(path)
     assert [entry["n"] for entry in records] == [1, 3]
     assert len(warnings) <= 1
@@ -161,7 +187,7 @@ def test_a_disk_that_fills_up_within_a_record_is_refused_and_costs_only_that_rec
 
 def append_many(path, writer, count):
     for number in range(count):
-        record.append(path, {"writer": writer, "number": number, "text": LONG})
+        record.append(path, entry_of(writer=writer, number=number, text=LONG))
 
 
 def test_appends_of_several_processes_at_once_keep_every_line_whole(path):
@@ -198,7 +224,7 @@ def test_a_writer_that_is_killed_leaves_all_earlier_records(path):
         time.sleep(0.001)
     os.kill(child.pid, signal.SIGKILL)
     child.join(30)
-    record.append(path, {"writer": 1, "number": 0})
+    record.append(path, entry_of(writer=1, number=0))
     records, warnings = record.read(path)
     assert len(records) >= 6
     assert [entry["number"] for entry in records[:-1]] == list(range(len(records) - 1))

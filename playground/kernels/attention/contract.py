@@ -1,11 +1,24 @@
 """What the attention kernels compute: causal grouped-query attention over a key/value cache."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 from playground.kernels.contract import Contract, Tensor
+from playground.kernels.layout import SharedLayout
 
 TQ = 64
 HEAD_DIMENSIONS = (64, 128)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """What distinguishes one kernel of the ladder from another: see Kernel for the fields."""
+
+    function: Callable
+    threads: int
+    layout: SharedLayout
+    minimum_cc: tuple[int, int]
 
 
 @cache

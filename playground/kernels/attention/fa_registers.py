@@ -3,18 +3,16 @@
 from numba import cuda
 from numba.cuda import types
 
-from playground.kernels.attention.contract import TQ, attention_contract
+from playground.kernels.attention.contract import TQ, Rung
 from playground.kernels.attention.fragments import LANE_ROWS, REGISTERS, row_of, scale_rows
 from playground.kernels.attention.online import NOTHING_SEEN
 from playground.kernels.attention.output import store_fragments
-from playground.kernels.attention.products import query_key, weights_value_from_registers
+from playground.kernels.attention.products import query_key, weights_from_registers, weights_value
 from playground.kernels.attention.queries import keys_to_read, load_queries, position_of
 from playground.kernels.attention.softmax_registers import on_fragments
-from playground.kernels.kernel import Kernel
 from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
-from playground.kernels.staging import asynchronous
+from playground.kernels.staging import STAGING
 from playground.ptx import wmma
-from playground.ptx.convert import pack_f16x2
 from playground.ptx.integer import udiv
 from playground.ptx.memory import shared_address
 
@@ -24,7 +22,7 @@ HALF, FLOAT = 2, 4
 float32, int32, uint8 = types.float32, types.int32, types.uint8
 
 
-def fa_registers(hd: int, TKV: int, pad: int, name: str, parameters: dict) -> Kernel:
+def fa_registers(hd: int, TKV: int, pad: int, staging: str) -> Rung:
     """Softmax and P in registers, the state of a row in the four lanes that share it; 3 barriers per tile."""
     warps = TQ // FRAGMENT
     threads = 32 * warps
@@ -38,13 +36,13 @@ def fa_registers(hd: int, TKV: int, pad: int, name: str, parameters: dict) -> Ke
     ROW, O_ROW = layout["Q"].strides[0], layout["O"].strides[0]
     key_fragments, value_fragments = TKV // FRAGMENT, hd // FRAGMENT
 
-    load = load_queries(TQ, hd, ROW, threads, pack_f16x2)
+    copies = STAGING[staging](TKV, hd, ROW, threads)
+    load = load_queries(TQ, hd, ROW, threads, copies.pack)
     count_keys = keys_to_read(TQ)
-    staging = asynchronous(TKV, hd, ROW, threads)
-    stage, commit, wait_for_keys, wait_for_values = staging.stage, staging.commit, staging.wait_1, staging.wait_0
+    stage, commit, wait_for_keys, wait_for_values = copies.stage, copies.commit, copies.wait_1, copies.wait_0
     scores = query_key(TKV, hd, ROW)
     softmax = on_fragments(TKV, hd)
-    accumulate = weights_value_from_registers(TKV, hd, ROW, pack_f16x2)
+    accumulate = weights_value(TKV, hd, ROW, weights_from_registers(copies.pack))
     store = store_fragments(hd, O_ROW)
 
     def fa_prefill(Q, K, V, positions, O, nt, nh, nk, kv):
@@ -97,13 +95,4 @@ def fa_registers(hd: int, TKV: int, pad: int, name: str, parameters: dict) -> Ke
             nh * hd,
         )
 
-    return Kernel(
-        name=name,
-        parameters=parameters,
-        contract=attention_contract(hd),
-        function=fa_prefill,
-        threads=threads,
-        grid=lambda nt, nh, nk, kv: (-(-nt // TQ), nh, 1),
-        layout=layout,
-        minimum_cc=(8, 0),
-    )
+    return Rung(fa_prefill, threads, layout, copies.minimum_cc)

@@ -9,23 +9,22 @@ from dataclasses import dataclass
 from numba import cuda
 from numba.cuda import types
 
-from playground.kernels.attention.contract import TQ, attention_contract
+from playground.kernels.attention.contract import TQ, Rung
 from playground.kernels.attention.fragments import LANE_ROWS, REGISTERS, row_of, scale_rows
 from playground.kernels.attention.online import NOTHING_SEEN
 from playground.kernels.attention.output import reciprocal, store_fragments
 from playground.kernels.attention.products import (
     query_key,
     store_scores,
-    weights_value_from_shared,
+    weights_from_shared,
+    weights_value,
     weights_value_scalar,
 )
 from playground.kernels.attention.queries import keys_to_read, load_queries
 from playground.kernels.attention.softmax_shared import serial_rows, warp_per_row
-from playground.kernels.kernel import Kernel
 from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
 from playground.kernels.staging import STAGING
 from playground.ptx import wmma
-from playground.ptx.convert import pack_f16_pair, pack_f16x2
 from playground.ptx.device_function import device_function
 from playground.ptx.integer import udiv
 from playground.ptx.memory import load_shared_f32, shared_address, store_global_f32, store_shared_f32
@@ -52,7 +51,7 @@ SOFTMAX = {"serial": serial_rows, "rows": warp_per_row}
 float32, uint8 = types.float32, types.uint8
 
 
-def fa_shared(hd, TKV, pad, s_pad, softmax, pv, staging, name, parameters) -> Kernel:
+def fa_shared(hd: int, TKV: int, pad: int, s_pad: int, softmax: str, pv: str, staging: str) -> Rung:
     """One of the rungs, by its parts: softmax "serial" or "rows", pv "scalar" or "wmma", staging "async" or "sync"."""
     layout = SharedLayout(
         Region("Q", (TQ, hd + pad), HALF),
@@ -68,10 +67,9 @@ def fa_shared(hd, TKV, pad, s_pad, softmax, pv, staging, name, parameters) -> Ke
     M_OFFSET, L_OFFSET, ALPHA_OFFSET = layout["M"].offset, layout["L"].offset, layout["alpha"].offset
     ROW, S_ROW = layout["Q"].strides[0], layout["S"].strides[0]
 
-    pack = pack_f16x2 if staging == "async" else pack_f16_pair
-    load = load_queries(TQ, hd, ROW, THREADS, pack)
-    count_keys = keys_to_read(TQ)
     copies = STAGING[staging](TKV, hd, ROW, THREADS)
+    load = load_queries(TQ, hd, ROW, THREADS, copies.pack)
+    count_keys = keys_to_read(TQ)
     stage, commit, wait_for_keys, wait_for_values = copies.stage, copies.commit, copies.wait_1, copies.wait_0
     half_keys = TKV // 2
     key_fragments = half_keys // FRAGMENT
@@ -130,16 +128,7 @@ def fa_shared(hd, TKV, pad, s_pad, softmax, pv, staging, name, parameters) -> Ke
             cuda.syncthreads()
         finish(shared, out, O + (first * nh + head) * hd * FLOAT, nt - first, nh * hd)
 
-    return Kernel(
-        name=name,
-        parameters=parameters,
-        contract=attention_contract(hd),
-        function=fa_prefill,
-        threads=THREADS,
-        grid=lambda nt, nh, nk, kv: (-(-nt // TQ), nh, 1),
-        layout=layout,
-        minimum_cc=(8, 0) if staging == "async" else (7, 5),
-    )
+    return Rung(fa_prefill, THREADS, layout, copies.minimum_cc)
 
 
 def wmma_output(hd: int, TKV: int, row_bytes: int, layout: SharedLayout):
@@ -149,7 +138,7 @@ def wmma_output(hd: int, TKV: int, row_bytes: int, layout: SharedLayout):
     V_OFFSET, S_OFFSET, O_OFFSET = layout["V"].offset, layout["S"].offset, layout["O"].offset
     L_OFFSET, ALPHA_OFFSET = layout["L"].offset, layout["alpha"].offset
     P_ROW, O_ROW = layout["S"].strides[0], layout["O"].strides[0]
-    multiply = weights_value_from_shared(TKV, columns, P_ROW, row_bytes)
+    multiply = weights_value(TKV, columns, row_bytes, weights_from_shared(P_ROW))
     store = store_fragments(columns, O_ROW)
 
     @device_function

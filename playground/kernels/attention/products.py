@@ -48,44 +48,51 @@ def store_scores(columns: int, row_bytes: int):
     return store
 
 
-def weights_value_from_shared(TKV: int, columns: int, p_row_bytes: int, v_row_bytes: int):
-    """P5·0: `accumulate(P, Vs, acc)`: 16 rows of P (f16 in shared memory) times V, into acc[columns/16]."""
-    fragments = columns // FRAGMENT
+def weights_value(TKV: int, columns: int, v_row_bytes: int, load_weights):
+    """A device function: `accumulate(weights, Vs, acc)`: 16 rows of weights times V, into acc[columns/16].
 
-    @device_function
-    def accumulate(P, Vs, acc):
-        fa = cuda.local.array(REGISTERS, uint32)
-        fb = cuda.local.array(REGISTERS, uint32)
-        for k in range(TKV // FRAGMENT):
-            wmma.load_a_row(fa, P + k * FRAGMENT * HALF, p_row_bytes // HALF)
-            for c in range(fragments):
-                wmma.load_b_row(fb, Vs + k * FRAGMENT * v_row_bytes + c * FRAGMENT * HALF, v_row_bytes // HALF)
-                wmma.mma_row_row(acc[c], fa, fb)
-
-    return accumulate
-
-
-def weights_value_from_registers(TKV: int, hd: int, v_row_bytes: int, pack):
-    """FAP2: `accumulate(weights, Vs, acc)`: the weights become the A operand where they are.
-
-    An f32 accumulator and an f16 row-major A fragment put the same element in the same lane, in the same order
-    (experiments.lane_maps): converting element by element is the whole hand-over.
+    load_weights: `load(fa, weights, k)` fills the A operand for the k-th 16 keys.
     """
-    fragments = hd // FRAGMENT
+    fragments = columns // FRAGMENT
+    stride = v_row_bytes // HALF
 
     @device_function
     def accumulate(weights, Vs, acc):
         fa = cuda.local.array(REGISTERS, uint32)
         fb = cuda.local.array(REGISTERS, uint32)
         for k in range(TKV // FRAGMENT):
-            for pair in range(REGISTERS // 2):
-                fa[pair] = pack(weights[k, 2 * pair], weights[k, 2 * pair + 1])
-                fa[pair + REGISTERS // 2] = fa[pair]
+            load_weights(fa, weights, k)
             for c in range(fragments):
-                wmma.load_b_row(fb, Vs + k * FRAGMENT * v_row_bytes + c * FRAGMENT * HALF, v_row_bytes // HALF)
+                wmma.load_b_row(fb, Vs + k * FRAGMENT * v_row_bytes + c * FRAGMENT * HALF, stride)
                 wmma.mma_row_row(acc[c], fa, fb)
 
     return accumulate
+
+
+def weights_from_shared(row_bytes: int):
+    """P5·0: `load(fa, P, k)` from rows of f16 in shared memory."""
+
+    @device_function
+    def load(fa, P, k):
+        wmma.load_a_row(fa, P + k * FRAGMENT * HALF, row_bytes // HALF)
+
+    return load
+
+
+def weights_from_registers(pack):
+    """FAP2: `load(fa, weights, k)`: the weights become the A operand where they are.
+
+    An f32 accumulator and an f16 row-major A fragment put the same element in the same lane, in the same order
+    (experiments.lane_maps): converting element by element is the whole hand-over.
+    """
+
+    @device_function
+    def load(fa, weights, k):
+        for pair in range(REGISTERS // 2):
+            fa[pair] = pack(weights[k, 2 * pair], weights[k, 2 * pair + 1])
+            fa[pair + REGISTERS // 2] = fa[pair]
+
+    return load
 
 
 def weights_value_scalar(TKV: int, columns: int, v_row_bytes: int):

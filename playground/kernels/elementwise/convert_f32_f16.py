@@ -8,9 +8,9 @@ from numba import cuda
 from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
-from playground.kernels.elementwise.geometry import THREADS, check_choice, flat_grid
+from playground.kernels.elementwise.geometry import THREADS, flat_grid
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import SharedLayout
+from playground.kernels.parameters import check_choice
 from playground.ptx.convert import pack_f16x2, to_f16
 from playground.ptx.device_function import device_function
 from playground.ptx.memory import (
@@ -59,7 +59,6 @@ def convert_f32_f16(per_lane: int = 8) -> Kernel:
         function=convert_f32_f16,
         threads=THREADS,
         grid=lambda n: flat_grid(n, THREADS * per_lane),
-        layout=SharedLayout(),
         minimum_cc=(7, 5) if per_lane == 1 else (8, 0),
         alignment=1 if per_lane == 1 else 16,
     )

@@ -6,9 +6,10 @@ from numba import cuda
 from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
-from playground.kernels.elementwise.geometry import THREADS, check_choice, too_large
+from playground.kernels.elementwise.geometry import THREADS
 from playground.kernels.kernel import Kernel
 from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
+from playground.kernels.parameters import check_choice
 from playground.ptx.convert import to_f16
 from playground.ptx.device_function import device_function
 from playground.ptx.memory import (
@@ -27,7 +28,7 @@ FLOAT, HALF = 4, 2
 WARPS = THREADS // 32
 DTYPES = {"f32": "float32", "f16": "float16"}
 
-float32, int64, uint8 = types.float32, types.int64, types.uint8
+float32, uint8 = types.float32, types.uint8
 
 
 @cache
@@ -42,7 +43,6 @@ def rms_norm_contract(out: str) -> Contract:
         ),
         dimensions=("nt", "id"),
         emulated=({"nt": 3, "id": 999}, {"nt": 8, "id": 1024}),
-        complaint=lambda nt, id: too_large(nt=nt, id=id),
         rate="GB/s",
     )
 
@@ -59,7 +59,7 @@ def rms_norm(out: str = "f32") -> Kernel:
 
     def rms_norm(X, W, Y, nt, id):
         shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
-        row = int64(cuda.blockIdx.x) * id
+        row = cuda.blockIdx.x * id
         source = X + row * FLOAT
         squares = float32(0)
         for column in range(cuda.threadIdx.x, id, THREADS):
@@ -79,7 +79,6 @@ def rms_norm(out: str = "f32") -> Kernel:
         threads=THREADS,
         grid=lambda nt, id: (nt, 1, 1),
         layout=layout,
-        minimum_cc=(7, 5),
     )
 
 

@@ -13,9 +13,9 @@ from numba import cuda
 from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
-from playground.kernels.elementwise.geometry import THREADS, check_choice, too_large
+from playground.kernels.elementwise.geometry import THREADS
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import SharedLayout
+from playground.kernels.parameters import check_choice
 from playground.ptx.convert import round_to_whole
 from playground.ptx.integer import udiv, urem
 from playground.ptx.memory import load_global_f32, load_global_s32, store_global_f32
@@ -26,7 +26,7 @@ HEAD_DIMENSIONS = (64, 128)
 POSITIONS = 2**24
 FLOAT, INT = 4, 4
 
-float32, int64 = types.float32, types.int64
+float32 = types.float32
 FULL_TURN = float32(2 * math.pi)
 
 
@@ -47,7 +47,6 @@ def rope_contract(hd: int) -> Contract:
         ),
         dimensions=("nt", "nh"),
         emulated=({"nt": 3, "nh": 5}, {"nt": 8, "nh": 8}),
-        complaint=lambda nt, nh: too_large(nt=nt, nh=nh, hd=hd),
         complaint_about_values=_complaint_about_positions,
         rate="GB/s",
     )
@@ -71,7 +70,7 @@ def rope(hd: int = 128) -> Kernel:
     table = np.stack([high, (frequencies(hd) - high).astype(np.float32)], axis=1)
 
     def rope(X, positions, Y, nt, nh):
-        token = int64(cuda.blockIdx.x)
+        token = cuda.blockIdx.x
         pair = urem(cuda.threadIdx.x, half)
         position = float32(load_global_s32(positions + token * INT))
         in_turns = cuda.const.array_like(table)
@@ -93,6 +92,4 @@ def rope(hd: int = 128) -> Kernel:
         function=rope,
         threads=THREADS,
         grid=lambda nt, nh: (nt, 1, 1),
-        layout=SharedLayout(),
-        minimum_cc=(7, 5),
     )

@@ -2,25 +2,22 @@
 
 import numpy as np
 from numba import cuda
-from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
 from playground.kernels.elementwise.convert_f32_f16 import VECTOR, convert_4, convert_one
-from playground.kernels.elementwise.geometry import check_choice, row_grid, too_large, too_long
+from playground.kernels.elementwise.geometry import row_grid, too_long
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import SharedLayout
+from playground.kernels.parameters import check_choice
 from playground.ptx.memory import load_global_s32
 
 FLOAT, HALF, INT = 4, 2, 4
 THREADS = 128  # 4 dims per lane of them are the 512 of a 7B's K or V: no thread of the one block is idle
 
-int64 = types.int64
-
 
 def _complaint(nt: int, nkt: int, slots: int) -> str | None:
     if slots < nt:
         return f"slots = {slots} rows of dst cannot hold nt = {nt} tokens"
-    return too_large(slots=slots, nkt=nkt) or too_long(THREADS, nkt=nkt)
+    return too_long(THREADS, nkt=nkt)
 
 
 def _complaint_about_values(inputs) -> str | None:
@@ -59,10 +56,10 @@ def store_kv_f16(per_lane: int = 4) -> Kernel:
     check_choice("store_kv_f16", "per_lane", per_lane, (1, VECTOR))
 
     def store_kv_f16(src, positions, dst, nt, nkt, slots):
-        token = int64(cuda.blockIdx.x)
+        token = cuda.blockIdx.x
         first = (cuda.blockIdx.y * THREADS + cuda.threadIdx.x) * per_lane
         if first < nkt:
-            row = int64(load_global_s32(positions + token * INT))
+            row = load_global_s32(positions + token * INT)
             source = src + token * nkt * FLOAT
             destination = dst + row * nkt * HALF
             if per_lane == VECTOR and nkt & (VECTOR - 1) == 0:
@@ -79,7 +76,6 @@ def store_kv_f16(per_lane: int = 4) -> Kernel:
         function=store_kv_f16,
         threads=THREADS,
         grid=lambda nt, nkt, slots: row_grid(nt, nkt, THREADS * per_lane),
-        layout=SharedLayout(),
         minimum_cc=(7, 5) if per_lane == 1 else (8, 0),
         alignment=1 if per_lane == 1 else 16,
     )

@@ -6,9 +6,9 @@ from numba import cuda
 from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
-from playground.kernels.elementwise.geometry import THREADS, check_choice, flat_grid
+from playground.kernels.elementwise.geometry import THREADS, flat_grid
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import SharedLayout
+from playground.kernels.parameters import check_choice
 from playground.ptx.device_function import device_function
 from playground.ptx.exponential import exp2
 from playground.ptx.memory import load_global_f32, load_global_v4_f32, store_global_f32, store_global_v4_f32
@@ -56,8 +56,6 @@ def swiglu(per_lane: int = 4) -> Kernel:
         function=swiglu,
         threads=THREADS,
         grid=lambda n: flat_grid(n, THREADS * per_lane),
-        layout=SharedLayout(),
-        minimum_cc=(7, 5),
         alignment=1 if per_lane == 1 else 16,
     )
 

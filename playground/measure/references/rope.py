@@ -20,4 +20,6 @@ def rope(inputs: Mapping[str, np.ndarray]) -> dict[str, Expected]:
     values = np.concatenate([a * np.cos(angle) - b * np.sin(angle), b * np.cos(angle) + a * np.sin(angle)], axis=-1)
     size = np.abs(a) + np.abs(b)
     tolerance = np.concatenate([size, size], axis=-1) * (2.0**-20.5 + 2.0**-22 + 3 * 2.0**-24)
-    return {"Y": Expected(values, tolerance, "2^-19.7 of |a| + |b|: sine and cosine to 2^-20.5, angle to 2^-22")}
+    return {
+        "Y": Expected(values, tolerance, "(2^-20.5 + 2^-22 + 3 · 2^-24) · (|a| + |b|): sin and cos, angle, roundings")
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from playground.report.picture.page import LEFT, MUTED, RIGHT, TITLE, Page
-from playground.report.picture.sides import shared_parameters
+from playground.report.variants import shared_parameters
 
 
 def header(page: Page, record: dict, top: float) -> float:

@@ -116,8 +116,11 @@ def line_height(size: float) -> float:
     return 1.35 * size / 72
 
 
-def panel_title(page: Page, top: float, title: str, explanation: str) -> float:
-    page.rule(LEFT, RIGHT, top - 0.2)
+def panel_title(
+    page: Page, top: float, title: str, explanation: str, right: float | None = None, body: float = BODY
+) -> float:
+    """right: where the rule ends, if not at the page's margin. body: where the explanation begins."""
+    page.rule(LEFT, right or page.width - LEFT, top - 0.2)
     page.text(LEFT, top, title, HEADING, weight="bold")
-    page.text(BODY, top, explanation, color=MUTED)
+    page.text(body, top, explanation, color=MUTED)
     return top + line_height(HEADING)

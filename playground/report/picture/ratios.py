@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-from playground.report.narrator import interval
 from playground.report.picture.page import (
     BODY,
     FAILED,
@@ -22,7 +21,9 @@ from playground.report.picture.page import (
     line_height,
     panel_title,
 )
-from playground.report.picture.sides import CONTROL_COLOUR, Side, role_names, shape_name, sides_of
+from playground.report.picture.sides import CONTROL_COLOUR, Side, role_names, sides_of
+from playground.report.tables import interval
+from playground.shapes import extent
 
 BAR_BAND = "#f1f1ec"
 AXIS_END = 5.9
@@ -96,7 +97,7 @@ def _no_verdict(record: dict, side: Side) -> str:
     if not any("samples_us" in shape for shape in record["shapes"]):
         return "not timed: parity of the baseline FAILED"
     if failed:
-        return f"no verdict: parity FAILED on {', '.join(shape_name(shape) for shape in failed)}"
+        return f"no verdict: parity FAILED on {', '.join(extent(shape['dims']) for shape in failed)}"
     return "no verdict: not timed on every shape"
 
 
@@ -179,7 +180,7 @@ def _wall_rows(share: dict | None, side: Side, judged: dict) -> list[Row]:
 
 
 def _shape_label(shape: dict) -> str:
-    return f"{shape_name(shape)}  {role_names(shape)}".rstrip()
+    return f"{extent(shape['dims'])}  {role_names(shape)}".rstrip()
 
 
 def _measured_row(label: str, side: Side, judged: dict, whole: bool = False) -> Row:

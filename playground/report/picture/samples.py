@@ -22,8 +22,9 @@ from playground.report.picture.page import (
     line_height,
     panel_title,
 )
-from playground.report.picture.sides import BASELINE_COLOUR, Side, role_names, shape_name, side_name, sides_of
-from playground.report.rates import rates, unit_of
+from playground.report.picture.sides import BASELINE_COLOUR, Side, role_names, side_name, sides_of
+from playground.report.rates import rates
+from playground.shapes import extent
 
 COLUMNS = 4
 MEDIANS = 0.45
@@ -35,7 +36,7 @@ def samples(page: Page, record: dict, top: float) -> float:
     if not shapes:
         page.text(BODY, top, "not timed: no GPU", HEADING, weight="bold")
         return panel_title(page, top, "Samples", "")
-    unit = unit_of(shapes[0])
+    unit = shapes[0]["unit"]
     explanation = f"{unit} of every launch; the stroke and the number: their median; each shape on its own scale"
     y = panel_title(page, top, "Samples", explanation) + 0.08
     groups = _scales(shapes, sides_of(record))
@@ -78,13 +79,13 @@ def _row_of_cells(page: Page, shapes: Sequence[dict], groups, bar: float, pitch:
         for shape, x in zip(shapes, places):
             _cell(page, shape, sides, bar, (x, y), (pitch - 0.12, pace))
         y += pace * len(sides)
-        page.text(BODY - 0.12, y + 0.13, unit_of(shapes[0]), SMALL, MUTED, ha="right")
+        page.text(BODY - 0.12, y + 0.13, shapes[0]["unit"], SMALL, MUTED, ha="right")
         y += 0.3
     return y + 0.05
 
 
 def _cell_title(page: Page, shape: dict, baseline: Side, x: float, top: float, width: float) -> float:
-    y = page.lines(x, top, page.wrap(shape_name(shape), width, NORMAL, "bold"), weight="bold")
+    y = page.lines(x, top, page.wrap(extent(shape["dims"]), width, NORMAL, "bold"), weight="bold")
     facts = [role_names(shape)] if role_names(shape) else []
     if (samples := shape.get("samples_us", {}).get(baseline.key)) is not None:
         facts.append(f"baseline {np.median(samples):,.0f} µs")

@@ -1,10 +1,10 @@
 """Who is compared: the sides of a record, with the names and colours that they have in every panel."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.measure.verdict import CONTROL
 from playground.report.picture.page import BODY, LEFT, NORMAL, Page
+from playground.report.variants import short_names
 
 BASELINE_COLOUR, CONTROL_COLOUR, PEER_COLOUR = "#3d3d3d", "#b0b0b0", "#9a8145"
 CANDIDATE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")
@@ -33,30 +33,8 @@ def sides_of(record: dict) -> list[Side]:
     return sides + [Side(peer, peer, PEER_COLOUR, "peer") for peer in peers]
 
 
-def shape_name(shape: dict) -> str:
-    return "×".join(str(length) for length in shape["dims"].values())
-
-
 def role_names(shape: dict) -> str:
     return ", ".join(role for role in shape["roles"] if role)
-
-
-def short_names(variants: Sequence[dict]) -> dict[str, str]:
-    """Label -> the parameters that not all variants share, and the kernel's name if that differs."""
-    shared = shared_parameters(variants)
-    one_kernel = len({variant["name"] for variant in variants}) == 1
-    names = {}
-    for variant in variants:
-        own = [f"{name}={value}" for name, value in variant["parameters"].items() if name not in shared]
-        parts = own if one_kernel else [variant["name"], *own]
-        names[variant["label"]] = ", ".join(parts) or variant["label"]
-    return names
-
-
-def shared_parameters(variants: Sequence[dict]) -> dict[str, int]:
-    """The parameters that every variant has with the same value."""
-    first, *others = (variant["parameters"].items() for variant in variants)
-    return dict(pair for pair in first if all(pair in other for other in others))
 
 
 def side_name(page: Page, side: Side) -> list[str]:

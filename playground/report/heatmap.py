@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from playground.emulator.counts import Counts
-from playground.emulator.errors import BadLaunch
+from playground.errors import Refusal
 
 LINE_INCHES = 0.19
 WIDTH_INCHES = 11
@@ -15,14 +15,14 @@ def heatmap(counts: Counts, metric: str = "inst_executed", file: str | None = No
 
     metric: a name that `Counts.summarise` gives. file: which source file, the one with the largest sum if not given.
     """
-    from matplotlib import colormaps  # late: running a kernel needs no plotting
+    from matplotlib import colormaps  # late: counting by line needs no plotting
     from matplotlib.figure import Figure
 
-    values = _values(counts, metric)
+    values = values_by_line(counts, metric)
     file = file or max({name for name, _ in values}, key=lambda name: _sum(values, name))
     own = {line: value for (name, line), value in values.items() if name == file and line}
     if not own:
-        raise BadLaunch(f"no line of {file} was executed: there is nothing to draw")
+        raise Refusal(f"no line of {file} was executed: there is nothing to draw")
     source = _source(file)
     first, last = min(own), max(own)
     hottest = max(own.values()) or 1
@@ -42,11 +42,12 @@ def heatmap(counts: Counts, metric: str = "inst_executed", file: str | None = No
     return figure
 
 
-def _values(counts: Counts, metric: str) -> dict[tuple[str, int], int | float]:
+def values_by_line(counts: Counts, metric: str) -> dict[tuple[str, int], int | float]:
+    """(file, line) -> one of the numbers that `Counts.summarise` gives."""
     by_line = counts.by_line()
-    known = set().union(*by_line.values()) if by_line else set()
+    known = set().union(*by_line.values())
     if metric not in known:
-        raise BadLaunch(f"there is no count {metric!r}; there are {', '.join(sorted(known))}")
+        raise Refusal(f"there is no count {metric!r}; there are {', '.join(sorted(known))}")
     return {place: numbers.get(metric, 0) for place, numbers in by_line.items()}
 
 

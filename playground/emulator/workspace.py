@@ -30,27 +30,24 @@ class EmulatedWorkspace:
 
     def run(self, build: Build) -> Outcome:
         """Execute the build's PTX; the outcome holds its outputs, hazards and counts."""
-        memory, addresses = self._memory()
-        report = self._launch(build, memory, addresses)
+        return self.outcome(self.report(build))
+
+    def report(self, build: Build) -> Report:
+        """Execute the build's PTX; the report also has the counts per Python line."""
+        memory, kernel, dims = GlobalMemory(), build.kernel, self.dims
+        addresses = [memory.place(self._array(tensor)) for tensor in self.contract.tensors]
+        kernel.check_addresses(addresses)
+        parameters = [*addresses, *(dims[name] for name in self.contract.dimensions)]
+        return launch(build.ptx, kernel.grid(**dims), kernel.threads, parameters, memory, kernel.layout.bytes)
+
+    def outcome(self, report: Report) -> Outcome:
+        """What a run left, as every runner tells it."""
+        arrays = dict(zip((tensor.name for tensor in self.contract.tensors), report.outputs))
         return Outcome(
-            outputs={tensor.name: memory.read(addresses[tensor.name]) for tensor in self.contract.outputs},
+            outputs={tensor.name: arrays[tensor.name] for tensor in self.contract.outputs},
             hazards=[_relative(asdict(hazard)) for hazard in report.hazards],
             counts=report.counts.total(),
         )
-
-    def report(self, build: Build) -> Report:
-        """The same run as the emulator tells it: with counts per Python line."""
-        return self._launch(build, *self._memory())
-
-    def _memory(self) -> tuple[GlobalMemory, dict[str, int]]:
-        memory = GlobalMemory()
-        return memory, {tensor.name: memory.place(self._array(tensor)) for tensor in self.contract.tensors}
-
-    def _launch(self, build: Build, memory: GlobalMemory, addresses: dict[str, int]) -> Report:
-        kernel, dims = build.kernel, self.dims
-        kernel.check_addresses([*addresses.values()])
-        parameters = [*addresses.values(), *(dims[name] for name in self.contract.dimensions)]
-        return launch(build.ptx, kernel.grid(**dims), kernel.threads, parameters, memory, kernel.layout.bytes)
 
     def _array(self, tensor) -> np.ndarray:
         if tensor in self.contract.inputs:

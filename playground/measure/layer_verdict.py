@@ -1,0 +1,51 @@
+"""From a run's samples to its verdicts: on each shape, on the whole layer, and on the wall."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from playground.measure import verdict
+
+
+def judge(record: Mapping) -> dict:
+    """Per candidate that was timed on every shape: the verdict on their sum, each as often as the layer has it.
+
+    Beside it the same on every single shape, and on the wall, in which the probe's share of the time is a stated one;
+    without a share, None. From the record alone, so that an old one can be judged again.
+    """
+    (baseline, *candidates), bar = (variant["label"] for variant in record["variants"]), record["bar"]
+    verdicts = {}
+    for position, candidate in enumerate(candidates):
+        sides = (baseline, candidate, verdict.CONTROL)
+        if not _timed_everywhere(record["shapes"], sides):
+            continue
+        total = [_layer_total(record["shapes"], side) for side in sides]
+        judged = verdict.judge(*total, bar=bar)
+        verdicts[candidate] = {
+            **judged.as_record(),
+            "prediction": None if position else _check_prediction(record, judged),
+            "wall": record["share"] and verdict.judge(*total, bar=bar, share=record["share"]["fraction"]).as_record(),
+            "per_shape": [_judge_shape(shape, sides, bar).as_record() for shape in record["shapes"]],
+        }
+    return verdicts
+
+
+def _timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
+    return bool(shapes) and all(side in shape.get("samples_us", ()) for shape in shapes for side in sides)
+
+
+def _judge_shape(shape: Mapping, sides: Sequence[str], bar: float) -> verdict.Verdict:
+    return verdict.judge(*(shape["samples_us"][side] for side in sides), bar=bar)
+
+
+def _layer_total(shapes: Sequence[Mapping], side: str) -> np.ndarray:
+    rounds = min(len(shape["samples_us"][side]) for shape in shapes)
+    return sum(len(shape["roles"]) * np.array(shape["samples_us"][side][:rounds]) for shape in shapes)
+
+
+def _check_prediction(record: Mapping, judged: verdict.Verdict) -> str:
+    """Whether the measured median "held" or "missed" what was predicted for this GPU; "none" if nothing was."""
+    for prediction in record["predictions"]:
+        if prediction["gpu"].lower() in record["gpu"]["name"].lower():
+            return "held" if prediction["low"] <= judged.ratio.median <= prediction["high"] else "missed"
+    return "none"

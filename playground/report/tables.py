@@ -1,0 +1,53 @@
+"""What is told as a table: derived counts, ledgers; and a ratio as it stands in a cell."""
+
+from collections.abc import Mapping
+
+from rich.table import Table
+
+from playground.report.derived import derived
+from playground.shapes import extent
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """A table whose first column is text and whose other columns are numbers."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", title_style="bold")
+    for position, column in enumerate(columns):
+        made.add_column(column, justify="right" if position else "left", overflow="fold")
+    return made
+
+
+def counts_table(emulated: Mapping) -> Table:
+    """Derived counts of one emulated shape, a column per variant."""
+    counts = emulated["counts"]
+    rows = table(f"counted on {extent(emulated['dims'])}, PTX for {emulated['arch']}", *counts)
+    figures = [derived(one) for one in counts.values()]
+    for name in figures[0]:
+        rows.add_row(name, *(one[name] for one in figures))
+    return rows
+
+
+def interval(ratio: Mapping[str, float]) -> str:
+    """A ratio of a record with its interval."""
+    return f"{ratio['median']:.4f} [{ratio['low']:.4f}, {ratio['high']:.4f}]"
+
+
+def ledger_table(ledgers: Mapping[str, Mapping[str, dict]]) -> Table:
+    """Variants × GPUs, a row each."""
+    rows = table("variant", "GPU", "arch", "registers", "spills", "shared", "threads", "blocks/SM", "limited by")
+    for label, per_gpu in ledgers.items():
+        for gpu, ledger in per_gpu.items():
+            if "refused" in ledger:
+                rows.add_row(label, gpu, ledger["refused"])
+                continue
+            rows.add_row(
+                label,
+                gpu,
+                ledger["arch"],
+                str(ledger["registers"]),
+                f"{ledger['spill_stores'] + ledger['spill_loads']} B",
+                f"{ledger['static_shared'] + ledger['dynamic_shared']:,} B",
+                str(ledger["threads"]),
+                str(ledger["blocks_per_sm"]),
+                ledger["limiter"],
+            )
+    return rows
