@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
-from playground.command import GATE_FAILED, Parser, parse_shape
+from playground.command import GATE_FAILED, Parser, parse_shape, seed
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.errors import Refusal
@@ -33,7 +33,7 @@ def add_check(commands) -> None:
     for parser in _kernel_parsers(check, run_check):
         parser.add_argument("--arch", default="H200", help="the architecture or GPU whose PTX is run")
         parser.add_argument("--shape", action="append", help="dimensions, as 65x264x136; repeatable")
-        parser.add_argument("--seed", type=int, help="of the inputs (default: fresh)")
+        parser.add_argument("--seed", type=seed, help="of the inputs (default: fresh)")
         parser.add_argument("--by-line", metavar="COUNT", help="this count per line of Python, of the last shape")
         parser.add_argument("--heatmap", type=Path, metavar="PNG", help="the same as a picture (with --by-line)")
 
@@ -58,6 +58,8 @@ def run_check(kernel: Kernel, options: argparse.Namespace) -> int:
     """Emulate `kernel` on each shape; 1 if parity fails or a hazard is found."""
     from playground.emulator.workspace import EmulatedWorkspace
 
+    if options.heatmap and (options.heatmap.suffix != ".png" or not options.by_line):
+        raise Refusal(f"--heatmap {options.heatmap}: it takes a name that ends in .png, and a count by --by-line")
     out, contract, label = console(), kernel.contract, str(kernel)
     voice = Narrator(out)
     shapes = [parse_shape(text, contract) for text in options.shape or ()] or [*map(Shape, contract.emulated)]
@@ -98,7 +100,7 @@ def _kernel_parsers(parser: argparse.ArgumentParser, run: Callable[[Kernel, argp
     """A sub-command per kernel, whose options are the factory's parameters: --TM 128 --KS 64."""
     kernels = parser.add_subparsers(required=True, metavar="kernel", parser_class=Parser)
     for name, factory in KERNELS.items():
-        made = kernels.add_parser(name, help=factory.__doc__.splitlines()[0])
+        made = kernels.add_parser(name, help=(factory.__doc__ or "").split("\n")[0])
         for parameter in inspect.signature(factory).parameters.values():
             kind = str if parameter.annotation is str else int
             made.add_argument(f"--{parameter.name}", type=kind, default=argparse.SUPPRESS, metavar=kind.__name__)

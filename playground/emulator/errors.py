@@ -8,10 +8,10 @@ class BadLaunch(Refusal, ValueError):
 
 
 class UnknownInstruction(Refusal):
-    """An instruction whose meaning is not written down here: its text and its Python line."""
+    """An instruction whose meaning is not written down here: its Python line, and its text or what was meant by it."""
 
-    def __init__(self, instruction):
-        super().__init__(f"{instruction.where}: the emulator does not know {instruction.text!r}")
+    def __init__(self, instruction, reason: str = ""):
+        super().__init__(f"{instruction.where}: {reason or f'the emulator does not know {instruction.text!r}'}")
         self.instruction = instruction
 
 

@@ -44,6 +44,8 @@ def build(instruction: Instruction, index: int):
     if instruction.name != "call":
         return None
     results, target, arguments = instruction.operands
+    if target.name == "vprintf":
+        raise UnknownInstruction(instruction, "print() is not emulated")
     found = _function(target.name)
     if found is None or len(results.items) != 1:
         raise UnknownInstruction(instruction)

@@ -128,11 +128,13 @@ class Arena:
 
     def note(self, group, how: str, instruction: int, lanes, offsets, size: int):
         """Remember which blocks read, wrote or changed atomically what, for `races`."""
-        if not self.checked or not len(offsets):
+        if not self.checked:
             return
         fenced = group.chunk.fenced[group.slots[lanes]]
         if fenced.any():
             lanes, offsets = group.positions[lanes][~fenced], offsets[~fenced]
+        if not len(offsets):
+            return
         bit = np.uint64(1) << np.uint64(self.bits[instruction])
         blocks = group.blocks[lanes]
         for index, chosen in self._by_region(offsets):

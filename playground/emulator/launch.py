@@ -84,6 +84,13 @@ def extent(given, what: str) -> tuple[int, int, int]:
     return values
 
 
+def at_least(least: int, given, what: str) -> int:
+    """A "budget" and the like, which must be an integer and not less."""
+    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < least:
+        raise BadLaunch(f"{what} is {given!r}: it must be an integer, {least} or more")
+    return int(given)
+
+
 @lru_cache(maxsize=PROGRAMS)
 def _program(ptx: str) -> Program:
     """Translated once: the last PROGRAMS kernels are kept."""
@@ -99,9 +106,9 @@ class Launch:
         self.grid, self.block = grid, block
         self.threads = math.prod(block)
         self.lanes_per_block = -(-self.threads // 32) * 32
-        self.dynamic_shared = shared_bytes
+        self.dynamic_shared = at_least(0, shared_bytes, "shared_bytes")
         self.buffers = buffers
-        self.shared_bytes = program.dynamic_start + shared_bytes
+        self.shared_bytes = program.dynamic_start + self.dynamic_shared
         self._check_limits()
         self.parameters = self._bind(parameters)
 
@@ -111,7 +118,7 @@ class Launch:
             raise BadLaunch(f"a block of {self.block} has {self.threads:,} threads: the limit is {THREADS:,}")
         if entry.limit and self.threads > entry.limit:
             raise BadLaunch(f"the kernel was compiled for at most {entry.limit} threads, the block has {self.threads}")
-        if not self.dynamic_shared >= 0 or self.shared_bytes > SHARED_BYTES:
+        if self.shared_bytes > SHARED_BYTES:
             raise BadLaunch(f"{self.shared_bytes:,} bytes of shared memory per block: the limit is {SHARED_BYTES:,}")
         if not isinstance(self.buffers, GlobalMemory):
             raise BadLaunch(f"buffers must be a GlobalMemory, not {type(self.buffers).__name__}")
@@ -138,7 +145,7 @@ class Launch:
     def start(self, mode: str, checks: bool, budget: int):
         if mode not in MODES:
             raise BadLaunch(f"mode {mode!r}: it must be one of {', '.join(MODES)}")
-        self.prepare(checks, budget)
+        self.prepare(checks, at_least(1, budget, "budget"))
         with np.errstate(all="ignore"):
             for blocks in self._chunks(mode):
                 chunk = Chunk(self, blocks)

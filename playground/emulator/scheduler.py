@@ -25,7 +25,24 @@ def run(chunk, groups: list[Group]):
             if np.all(group.ended):
                 async_copy.report_lost(group)
         groups = barriers.release(chunk, [group for group in blocked if not np.all(group.ended)])
+        for group in groups:
+            check_budget(group)
     chunk.settle()
+
+
+def check_budget(group: Group):
+    """Raise BudgetExceeded if a warp of the group has executed more instructions than the launch's budget."""
+    launch, blocks = group.launch, group.launch.program.blocks
+    worst = int(group.clock.argmax())
+    if group.clock[worst] <= launch.budget:
+        return
+    pc = group.pc if isinstance(group.pc, int) else int(group.pc[32 * worst : 32 * worst + 32].min())
+    spinning = blocks[pc % WAITING].last - 1 if pc != ENDED else blocks[-1].last - 1
+    instruction = launch.instructions[spinning]
+    raise BudgetExceeded(
+        f"{instruction.where}: warp {group.warp_in_block[32 * worst]} of block {group.blocks[32 * worst]}"
+        f" ran more than {launch.budget:,} instructions, and was last spinning here: {instruction.text}"
+    )
 
 
 class _Advance:
@@ -34,7 +51,6 @@ class _Advance:
     def __init__(self, group: Group, others: list[Group]):
         self.group = group
         self.others = others
-        self.launch = group.launch
         self.blocks = group.launch.program.blocks
         self.code = group.launch.program.code
         self.post_dominators = group.launch.program.post_dominators
@@ -58,7 +74,7 @@ class _Advance:
                     self.apart(int(places[np.argmax(self.post_dominators[places])]))
             self.steps += 1
             if self.steps % CHECK_EVERY == 0:
-                self.check_budget()
+                check_budget(self.group)
 
     def together(self):
         """Run the block that all lanes are at."""
@@ -167,16 +183,3 @@ class _Advance:
         taken, mask = taken.reshape(-1, 32), mask.reshape(-1, 32)
         parted = taken.any(1) & (mask & ~taken).any(1)
         self.counts.table["branch_divergent"][block.last - 1] += int(np.count_nonzero(parted))
-
-    def check_budget(self):
-        group, budget = self.group, self.launch.budget
-        worst = int(group.clock.argmax())
-        if group.clock[worst] <= budget:
-            return
-        pc = group.pc if isinstance(group.pc, int) else int(group.pc[32 * worst : 32 * worst + 32].min())
-        spinning = self.blocks[pc % WAITING].last - 1 if pc != ENDED else self.blocks[-1].last - 1
-        instruction = self.launch.instructions[spinning]
-        raise BudgetExceeded(
-            f"{instruction.where}: warp {group.warp_in_block[32 * worst]} of block {group.blocks[32 * worst]}"
-            f" ran more than {budget:,} instructions, and was last spinning here: {instruction.text}"
-        )

@@ -1,6 +1,7 @@
 """Says what a run finds, as it finds it: tables and progress in the terminal, plain text when piped."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -16,10 +17,20 @@ from playground.shapes import Shape
 PIPED_WIDTH = 240
 
 
+class Voice(Console):
+    """A console whose listener may leave: the run goes on to its record."""
+
+    def on_broken_pipe(self) -> None:
+        """Say no more."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
 def console(quiet: bool = False) -> Console:
     """Standard output, or standard error when standard output must carry the record alone."""
-    stream = sys.stderr if quiet else sys.stdout
-    return Console(file=stream, highlight=False, width=None if stream.isatty() else PIPED_WIDTH, soft_wrap=True)
+    stream = (sys.stderr if quiet else sys.stdout) or open(os.devnull, "w")
+    width = None if stream.isatty() else PIPED_WIDTH
+    return Voice(file=stream, highlight=False, markup=False, emoji=False, width=width, soft_wrap=True)
 
 
 class Narrator:

@@ -4,6 +4,7 @@ A record is appended with a single write under a lock, so a killed run leaves al
 short (a full disk, a lost machine) is skipped and named; the next record starts on a line of its own.
 """
 
+import errno
 import fcntl
 import json
 import math
@@ -46,7 +47,8 @@ def append(path: Path, record: dict) -> None:
                 file.seek(end - 1)
                 line = line if file.read(1) == b"\n" else b"\n" + line
             if os.write(file.fileno(), line) != len(line):
-                raise OSError(28, "the disk is full: the record is incomplete")
+                os.ftruncate(file.fileno(), end)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(file.fileno())
     except OSError as error:
         raise Refusal(f"cannot write results to {path}: {error.strerror}") from error

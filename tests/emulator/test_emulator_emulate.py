@@ -11,7 +11,7 @@ from numba import cuda, float32, float64, int32
 from ptx_harness import kinds
 from scipy import special
 
-from playground.emulator import BadLaunch, emulate, hazards
+from playground.emulator import BadLaunch, BudgetExceeded, UnknownInstruction, emulate, hazards
 
 RANDOM = np.random.default_rng(0)
 
@@ -227,6 +227,134 @@ def test_float64_and_complex_arrays():
 def test_arguments_that_a_kernel_cannot_take(arguments, message):
     with pytest.raises(BadLaunch, match=message):
         emulate(lambda x: None, 1, 32, *arguments)
+
+
+def increment(y, x, n):
+    i = cuda.grid(1)
+    if i < n:
+        y[i] = x[i] + 1
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_given_twice_is_one_memory(order):
+    def double(y, x):
+        i, j = cuda.grid(2)
+        y[i, j] = x[i, j] + 1
+
+    a = np.zeros((8, 4), order=order)
+    report = emulate(double, 1, (8, 4), a, a)
+    assert report.clean and (a == 1).all() and all(output is a for output in report.outputs)
+
+
+def test_a_view_of_the_same_elements_is_one_memory():
+    a = np.zeros(64, np.float32)
+    frozen = a[:]
+    frozen.flags.writeable = False
+    report = emulate(increment, 2, 32, a, frozen, 64)
+    assert report.clean and (a == 1).all() and (report.outputs[1] == 1).all()
+
+
+def test_neighbouring_parts_of_an_array_do_not_overlap():
+    a = np.zeros(64, np.float32)
+    assert emulate(increment, 1, 32, a[:32], a[32:], 32).clean
+    assert a.tolist() == [1] * 32 + [0] * 32
+
+
+@pytest.mark.parametrize("other", [lambda a: a[16:48], lambda a: a.view(np.int32), lambda a: a.reshape(8, 8)])
+def test_arguments_that_overlap_in_part(other):
+    a = np.zeros(64, np.float32)
+    with pytest.raises(BadLaunch, match="arguments 0 and 2 overlap in memory"):
+        emulate(lambda y, n, x: None, 1, 32, a, 64, other(a))
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [((), r"increment\(y, x, n\) takes 3 arguments, 0 were given"), ((1, 2, 3, 4), "3 arguments, 4 were given"),
+     ((1, 2, 2**64), "argument 2 is 0x10000000000000000: it fits neither int64 nor uint64"),
+     ((1, -(2**63) - 1, 2), "argument 1 is -0x8000000000000001"), ((1, 10**5000, 2), "argument 1 is 0x")],
+    ids=["none", "four", "2**64", "-2**63-1", "10**5000"],
+)  # fmt: skip
+def test_wrong_counts_and_integers_that_no_type_holds(arguments, message):
+    with pytest.raises(BadLaunch, match=message):
+        emulate(increment, 1, 32, *arguments)
+
+
+@pytest.mark.parametrize("number, dtype", [(2**64 - 1, np.uint64), (-(2**63), np.int64)])
+def test_the_largest_integers(number, dtype):
+    def kernel(y, n):
+        y[0] = n
+
+    y = np.zeros(1, dtype)
+    assert emulate(kernel, 1, 1, y, number).clean and int(y[0]) == number
+
+
+@pytest.mark.parametrize("cc", [90, (9,), None, (5, 0), [9, 0], "sm_90"])
+def test_unknown_compute_capabilities(cc):
+    with pytest.raises(BadLaunch, match=r"cc is .*: it must be one of .*\(9, 0\)"):
+        emulate(lambda: None, 1, 32, cc=cc)
+
+
+@pytest.mark.parametrize("function", [None, 3, "kernel", math.sin, int])
+def test_what_is_no_kernel(function):
+    with pytest.raises(BadLaunch, match=f"a kernel is a Python function .*, not {type(function).__name__}"):
+        emulate(function, 1, 32)
+
+
+@pytest.mark.parametrize("shared_bytes", [-1, 1.5, None])
+def test_shared_bytes_that_are_no_size(shared_bytes):
+    with pytest.raises(BadLaunch, match="shared_bytes is"):
+        emulate(increment, 1, 32, *np.zeros((2, 64), np.float32), 64, shared_bytes=shared_bytes)
+
+
+def test_print_is_refused_by_its_name():
+    def kernel(x):
+        print("x is", x[0])
+
+    line = kernel.__code__.co_firstlineno + 1
+    with pytest.raises(UnknownInstruction, match=rf"{Path(__file__).name}:{line}: print\(\) is not emulated$"):
+        emulate(kernel, 1, 32, np.zeros(1, np.float32))
+
+
+def test_an_endless_loop_with_a_barrier_exceeds_its_budget():
+    def kernel(x):
+        while True:
+            cuda.syncthreads()
+            x[0] = 1
+
+    with pytest.raises(BudgetExceeded, match="ran more than 5,000 instructions"):
+        emulate(kernel, 1, 64, np.zeros(1, np.float32), budget=5000)
+
+
+@pytest.mark.parametrize("mode", ["warp", "block", "grid"])
+@pytest.mark.parametrize("threads", [32, 33])
+def test_stores_after_a_fence(threads, mode):
+    def kernel(y):
+        cuda.threadfence()
+        y[cuda.grid(1)] = 1
+
+    y = np.zeros(3 * threads, np.float32)
+    assert emulate(kernel, 3, threads, y, mode=mode).clean and (y == 1).all()
+
+
+@pytest.mark.parametrize("mode", ["warp", "block", "grid"])
+@pytest.mark.parametrize("threads", [32, 33])
+def test_the_last_block_sums_what_the_others_stored(threads, mode):
+    """Store, fence, count: the block that counts last may read what all have stored."""
+
+    def kernel(partial, counter, total):
+        last = cuda.shared.array(1, int32)
+        if cuda.threadIdx.x == 0:
+            partial[cuda.blockIdx.x] = cuda.blockIdx.x + 1
+            cuda.threadfence()
+            last[0] = cuda.atomic.add(counter, 0, 1) == cuda.gridDim.x - 1
+        cuda.syncthreads()
+        if last[0] and cuda.threadIdx.x == 0:
+            for block in range(cuda.gridDim.x):
+                total[0] += partial[block]
+
+    partial, counter, total = np.zeros(5, np.float32), np.zeros(1, np.int32), np.zeros(1, np.float32)
+    assert emulate(kernel, 5, threads, partial, counter, total, mode=mode).clean
+    assert total[0] == 15 and counter[0] == 5
 
 
 def test_arrays_of_the_wrong_dtype_do_not_compile():

@@ -34,7 +34,11 @@ def start(ptx=NOTHING, grid=1, block=32, parameters=(), **options):
         (dict(block=(64, 32)), "2,048 threads: the limit is 1,024"),
         (dict(block=(1, 1, 65)), "z = 65"),
         (dict(shared_bytes=300_000), "300,000 bytes of shared memory per block: the limit is 232,448"),
-        (dict(shared_bytes=-1), "-1 bytes"),
+        (dict(shared_bytes=-1), "shared_bytes is -1: it must be an integer, 0 or more"),
+        (dict(shared_bytes="64"), "shared_bytes is '64': it must be an integer"),
+        (dict(shared_bytes=True), "shared_bytes is True: it must be an integer"),
+        (dict(budget=0), "budget is 0: it must be an integer, 1 or more"),
+        (dict(budget=1e6), "budget is 1000000.0: it must be an integer"),
         (dict(parameters=[1]), "takes 0 parameters, 1 were given"),
         (dict(mode="lane"), "mode 'lane': it must be one of warp, block, grid"),
         (dict(buffers=[]), "must be a GlobalMemory, not list"),
@@ -109,6 +113,13 @@ def test_a_lane_that_never_leaves_a_loop():
     body = "spin: .reg .pred %q; .reg .b32 %t; mov.u32 %t, %tid.x; setp.eq.u32 %q, %t, 3; @%q bra spin;"
     with pytest.raises(BudgetExceeded, match="warp 0 of block 0"):
         start(kernel([], body), block=64, budget=3000)
+
+
+@pytest.mark.parametrize("mode", ["warp", "block", "grid"])
+def test_an_endless_kernel_with_a_barrier_in_its_loop(mode):
+    ptx = kernel([], ".loc 1 7 0\nspin: bar.sync 0;\n.loc 1 9 0\nbra spin;") + '.file 1 "kernel.py"\n'
+    with pytest.raises(BudgetExceeded, match=r"kernel\.py:9: warp \d of block 0 ran more than 1,000 .*spin"):
+        start(ptx, grid=2, block=64, budget=1000, mode=mode)
 
 
 def test_an_unknown_instruction_carries_its_text_and_its_line():
