@@ -147,10 +147,11 @@ def _to_emulate(contract: Contract, options: Options) -> list[Shape]:
     if options.device or not options.shapes:
         return [Shape(dims) for dims in contract.emulated]
     for shape in options.shapes:
+        flop = contract.flop(**shape.dims)
         elements = sum(math.prod(contract.shape_of(tensor, shape.dims)) for tensor in contract.tensors)
-        if contract.flop(**shape.dims) > EMULATED_FLOP or elements > EMULATED_ELEMENTS:
+        if flop > EMULATED_FLOP or elements > EMULATED_ELEMENTS:
             raise Refusal(
-                f"{shape}: {contract.flop(**shape.dims):.1e} FLOP on {elements:.1e} elements are too much without a GPU:"
+                f"{shape}: {flop:.1e} FLOP on {elements:.1e} elements are too much without a GPU:"
                 f" the emulator is given at most {EMULATED_FLOP:.0e} on {EMULATED_ELEMENTS:.0e}"
             )
     return list(options.shapes)

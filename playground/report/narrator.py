@@ -1,6 +1,7 @@
 """Says what a run finds, as it finds it: tables and progress in the terminal, plain text when piped."""
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ class Voice(Console):
 
 def console(quiet: bool = False) -> Console:
     """Standard output, or standard error when standard output must carry the record alone."""
-    stream = (sys.stderr if quiet else sys.stdout) or open(os.devnull, "w")
+    stream = (sys.stderr if quiet else sys.stdout) or io.StringIO()  # None where the shell closed it
     width = None if stream.isatty() else PIPED_WIDTH
     return Voice(file=stream, highlight=False, markup=False, emoji=False, width=width, soft_wrap=True)
 

@@ -60,7 +60,15 @@ def test_an_entry_that_cannot_be_read_is_built_again(folder, content):
     again = build(l2_sweep(), SM_90)
     assert again.cubin.startswith(b"\x7fELF")
     assert again.ledger == first.ledger
-    assert json.loads(entry.read_text())["ptx"] == again.ptx
+    assert json.loads(entry.read_text())["entry"]["ptx"] == again.ptx
+
+
+def test_an_entry_that_was_changed_is_built_again(folder):
+    """Another load in the PTX is valid JSON, and another program."""
+    build(l2_sweep(), SM_90)
+    (entry,) = folder.glob("*.json")
+    entry.write_text(entry.read_text().replace("ld.global.f32", "ld.global.cg.f32"))
+    assert "ld.global.cg" not in build(l2_sweep(), SM_90).ptx
 
 
 def test_no_half_written_entry_is_left(folder):

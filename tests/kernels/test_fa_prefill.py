@@ -401,7 +401,7 @@ def test_arrays_that_disagree_are_refused():
     inputs = problem(64, 3, kv=8, nh=2)
     for name, changed, message in (
         ("V", inputs["V"][:7], "V has kv = 7, expected 8"),
-        ("Q", inputs["Q"][..., :32].copy(), "Q has 64 = 32, expected 64"),
+        ("Q", inputs["Q"][..., :32].copy(), "Q has axis 2 = 32, expected 64"),
         ("Q", inputs["Q"].astype(np.float16), "Q is float16, not float32"),
         ("positions", inputs["positions"][:2], "positions has nt = 2, expected 3"),
     ):
