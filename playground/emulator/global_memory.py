@@ -131,7 +131,7 @@ class Arena:
         if not self.checked:
             return
         fenced = group.chunk.fenced[group.slots[lanes]]
-        if fenced.any():
+        if how == "read" and fenced.any():
             lanes, offsets = group.positions[lanes][~fenced], offsets[~fenced]
         if not len(offsets):
             return

@@ -2,8 +2,8 @@
 
 python tests/emulator/benchmark.py
 
-Times are the best of three after one run to warm up, checks on. The simulator runs the same grid of the same plain kernel
-in a process of its own (NUMBA_ENABLE_CUDASIM=1), after one block to warm up.
+Times are the best of three after one run to warm up, checks on. The simulator runs the same grid of the same plain
+kernel in a process of its own (NUMBA_ENABLE_CUDASIM=1), after one block to warm up.
 """
 
 import os
@@ -68,9 +68,8 @@ def main():
     kernel = plain_kernels.matmul(tile=TILE)
     ours = best(lambda: emulate(kernel, (BLOCKS, BLOCKS), (TILE, TILE), a, a, np.zeros_like(a)))
     simulator = simulated()
-    print(
-        f"{f'plain matmul {SIZE}×{SIZE}×{SIZE}':32} {ours:8.3f} s   simulator {simulator:.1f} s: {simulator / ours:.0f} times"
-    )
+    name = f"plain matmul {SIZE}×{SIZE}×{SIZE}"
+    print(f"{name:32} {ours:8.3f} s   simulator {simulator:.1f} s: {simulator / ours:.0f} times")
 
 
 if __name__ == "__main__":

@@ -325,6 +325,16 @@ def test_an_endless_loop_with_a_barrier_exceeds_its_budget():
         emulate(kernel, 1, 64, np.zeros(1, np.float32), budget=5000)
 
 
+def test_a_fence_does_not_excuse_two_blocks_that_write_one_cell():
+    def kernel(out):
+        cuda.threadfence()
+        if cuda.threadIdx.x == 0:
+            out[0] = cuda.blockIdx.x
+
+    report = emulate(kernel, 3, 32, np.zeros(1, np.int32))
+    assert [hazard.kind for hazard in report.hazards] == [hazards.GLOBAL_WRITES]
+
+
 @pytest.mark.parametrize("mode", ["warp", "block", "grid"])
 @pytest.mark.parametrize("threads", [32, 33])
 def test_stores_after_a_fence(threads, mode):
