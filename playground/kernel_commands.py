@@ -100,7 +100,7 @@ def _kernel_parsers(parser: argparse.ArgumentParser, run: Callable[[Kernel, argp
     """A sub-command per kernel, whose options are the factory's parameters: --TM 128 --KS 64."""
     kernels = parser.add_subparsers(required=True, metavar="kernel", parser_class=Parser)
     for name, factory in KERNELS.items():
-        made = kernels.add_parser(name, help=(factory.__doc__ or "").split("\n")[0])
+        made = kernels.add_parser(name, help=(factory.__doc__ or "").split("\n")[0].replace("%", "%%"))
         for parameter in inspect.signature(factory).parameters.values():
             kind = str if parameter.annotation is str else int
             made.add_argument(f"--{parameter.name}", type=kind, default=argparse.SUPPRESS, metavar=kind.__name__)

@@ -20,7 +20,7 @@ from playground.report.narrator import Narrator
 from playground.runner import Outcome
 from playground.shapes import Shape
 
-REFERENCE_GPUS = ("GB10", "H200")
+REFERENCE_GPUS = ("H200", "GB10")
 ROUNDS = 100
 EMULATED_FLOP = 4e9
 EMULATED_ELEMENTS = 2e7

@@ -25,7 +25,7 @@ def test_the_results_are_those_of_the_records():
 
 
 def test_ci_runs_the_test_command():
-    command = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[dev]' && .venv/bin/python -m pytest"
+    command = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[cu13,dev]' && .venv/bin/python -m pytest"
     assert f"    {command}\n" in README
     assert f"\n{command}\n" in (ROOT / ".ci" / "run").read_text()
 

@@ -4,6 +4,8 @@ import base64
 import re
 from dataclasses import dataclass
 
+from cuda.pathfinder import DynamicLibNotFoundError
+
 from playground.compiler import cache, ledger, sass
 from playground.compiler.arch import THREADS_PER_BLOCK, Arch
 from playground.compiler.ledger import Ledger
@@ -68,7 +70,10 @@ def _compile(kernel: Kernel, arch: Arch) -> dict:
     from playground.compiler import numba_ptx, nvjitlink  # late: a cached build needs neither, and they take a second
 
     signature = numba_ptx.address_signature(len(kernel.contract.tensors), len(kernel.contract.dimensions))
-    ptx = numba_ptx.to_ptx(kernel.function, signature, arch.cc, kernel.threads, kernel.min_blocks)
+    try:
+        ptx = numba_ptx.to_ptx(kernel.function, signature, arch.cc, kernel.threads, kernel.min_blocks)
+    except DynamicLibNotFoundError as error:
+        raise Refusal(f"no CUDA compiler (install the extra cu13 or cu12): {str(error).splitlines()[0]}") from error
     mangled = re.search(r"\.entry\s+([\w$]+)", ptx).group(1)
     ptx = ptx.replace(mangled, kernel.name)
     cubin, log = nvjitlink.link(ptx, arch.name)

@@ -12,7 +12,7 @@ from playground.report.rates import rates
 from playground.report.tables import interval, table
 from playground.report.variants import short_names
 
-COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "prediction", "rate", "of peers")
+COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "wall", "prediction", "rate", "of peers")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Row:
     candidate: str = ""
     ratio: str = ""
     verdict: str = ""
+    wall: str = ""
     prediction: str = ""
     rate: str = ""
     of_peers: str = ""
@@ -71,6 +72,7 @@ def _measured(path: Path, name: str, source: str) -> list[Row]:
             candidate=names[label],
             ratio=interval(judged["ratio"]),
             verdict=judged["verdict"],
+            wall=f"{judged['wall']['ratio']['median']:.3f}, {judged['wall']['verdict']}" if judged["wall"] else "",
             prediction=judged["prediction"] or "",
             rate=f"{_rate(latest, baseline):.1f} → {_rate(latest, label):.1f} {latest['shapes'][0]['unit']}",
             of_peers=_of_peers(latest, label),
