@@ -48,6 +48,10 @@ def test_the_example_kernel_has_the_race_that_the_readme_shows(tmp_path, capsys,
     assert printed in " ".join(README.split())
 
 
-def test_every_folder_of_the_house_is_there():
-    for folder in re.findall(r"^\| `([\w/]+)/` \|", README, re.MULTILINE):
-        assert (ROOT / folder).is_dir(), folder
+def test_every_path_that_it_names_is_there():
+    named = re.findall(r"`((?:playground|experiments|results)/[\w./-]*)`", README) + re.findall(
+        r"\]\(([\w./-]+)\)", README
+    )
+    assert len(named) > 8
+    for path in named:
+        assert (ROOT / path).exists() or path == "experiments/mine.py", path
