@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+POISON = 0xFF
+"""What outputs are filled with before a run, byte by byte: as f16, f32 or f64 it is NaN."""
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -41,12 +41,10 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     """Run `probe` and return its record. Says what it finds to `narrator` as it goes."""
     claim = probe.claim and str(probe.claim)
     narrator.question(probe.question, [*map(str, probe.kernels)], claim, [*map(str, probe.predictions)])
-    shapes = options.shapes or probe.shapes
-    for shape in shapes:
-        probe.baseline.contract.check_dimensions(shape.dims)
-    archs = _archs(options.device)
-    ledgers = _ledgers(probe, archs, options.device, narrator)
+    built = _build_all(probe, options.device, narrator)
+    ledgers = {label: {gpu: _ledger(found) for gpu, found in per_gpu.items()} for label, per_gpu in built.items()}
     narrator.ledgers(ledgers)
+    builds = _first_that_all_fit(built)
     record = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": name,
@@ -56,7 +54,7 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "bar": probe.bar,
         "share": vars(probe.share) if probe.share and not options.shapes else None,  # it is of the probe's own shapes
         **environment.commit(),
-        "versions": environment.versions() | {"cuda": build(probe.baseline, _first_that_holds(archs, ledgers)).toolkit},
+        "versions": environment.versions() | {"cuda": builds[str(probe.baseline)].toolkit},
         "gpu": environment.gpu(options.device),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
@@ -64,12 +62,11 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "shapes": [],
         "verdicts": {},
     }
-    builds = {str(kernel): build(kernel, _first_that_holds(archs, ledgers)) for kernel in probe.kernels}
     record["emulated"] = _emulate(probe, builds, options, narrator)
     if options.device is None:
         narrator.not_timed()
         return record
-    record["shapes"] = _run_on_gpu(probe, builds, shapes, options, narrator)
+    record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
     record["verdicts"] = layer_verdict.judge(record)
     narrator.verdicts(record)
     return record
@@ -80,16 +77,6 @@ def gates_held(record: dict) -> bool:
     runs = [*record["emulated"], *record["shapes"]]
     hazards = [found for run in record["emulated"] for found in run["hazards"].values()]
     return all(gate["passed"] for run in runs for gate in run["parity"].values()) and not any(hazards)
-
-
-def _first_that_holds(archs: dict[str, Arch], ledgers: dict[str, dict[str, dict]]) -> Arch:
-    """The first architecture that no variant is too large for: the GPU at hand, or whose PTX to emulate."""
-    for gpu, arch in archs.items():
-        if not any("refused" in per_gpu[gpu] for per_gpu in ledgers.values()):
-            return arch
-    raise Refusal(
-        next(ledger["refused"] for per_gpu in ledgers.values() for ledger in per_gpu.values() if "refused" in ledger)
-    )
 
 
 def _variant(kernel: Kernel, ledgers: dict[str, dict]) -> dict:
@@ -103,20 +90,34 @@ def _archs(device) -> dict[str, Arch]:
     return at_hand | {gpu: GPUS[gpu].arch for gpu in REFERENCE_GPUS if GPUS[gpu].arch.cc not in known}
 
 
-def _ledgers(probe: Probe, archs: dict[str, Arch], device, narrator: Narrator) -> dict[str, dict[str, dict]]:
-    """Per variant and GPU: its ledger, or {"refused": why}. What the GPU at hand cannot hold is refused outright."""
-    ledgers: dict[str, dict[str, dict]] = {str(kernel): {} for kernel in probe.kernels}
+def _build_all(probe: Probe, device, narrator: Narrator) -> dict[str, dict[str, Build | Refusal]]:
+    """Per variant and GPU: its build, or why there is none. What the GPU at hand cannot hold is refused outright."""
+    archs = _archs(device)
+    built: dict[str, dict[str, Build | Refusal]] = {str(kernel): {} for kernel in probe.kernels}
     with narrator.progress("building", len(probe.kernels) * len(archs)) as advance:
         for kernel in probe.kernels:
             for gpu, arch in archs.items():
                 try:
-                    ledgers[str(kernel)][gpu] = build(kernel, arch).ledger.as_record()
+                    built[str(kernel)][gpu] = build(kernel, arch)
                 except Refusal as refusal:
                     if device and gpu == device.name:
                         raise
-                    ledgers[str(kernel)][gpu] = {"refused": str(refusal)}
+                    built[str(kernel)][gpu] = refusal
                 advance()
-    return ledgers
+    return built
+
+
+def _ledger(found: Build | Refusal) -> dict:
+    return {"refused": str(found)} if isinstance(found, Refusal) else found.ledger.as_record()
+
+
+def _first_that_all_fit(built: dict[str, dict[str, Build | Refusal]]) -> dict[str, Build]:
+    """The builds for the first GPU that no variant is too large for: the one at hand, or whose PTX to emulate."""
+    for gpu in next(iter(built.values())):
+        builds = {label: per_gpu[gpu] for label, per_gpu in built.items()}
+        if not any(isinstance(found, Refusal) for found in builds.values()):
+            return builds
+    raise next(found for per_gpu in built.values() for found in per_gpu.values() if isinstance(found, Refusal))
 
 
 def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> list[dict]:
@@ -157,12 +158,12 @@ def _to_emulate(contract: Contract, options: Options) -> list[Shape]:
     return list(options.shapes)
 
 
-def _run_on_gpu(probe: Probe, builds, shapes: Sequence[Shape], options: Options, narrator: Narrator) -> list[dict]:
+def _run_on_gpu(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> list[dict]:
     """Parity of every variant on every shape, and the times of those that passed."""
     from playground.gpu.workspace import Workspace
 
     results = []
-    for shape in shapes:
+    for shape in options.shapes or probe.shapes:
         result, inputs, expected = _prepare(probe, shape, options, narrator)
         with Workspace(options.device, probe.baseline.contract, inputs) as workspace:
             outcomes = {label: workspace.run(build) for label, build in builds.items()}

@@ -9,10 +9,9 @@ from playground.compiler.build import Build
 from playground.emulator.global_memory import GlobalMemory
 from playground.emulator.launch import Report, launch
 from playground.kernels.contract import Contract
-from playground.runner import Outcome
+from playground.runner import POISON, Outcome
 
 ROOT = Path(__file__).parents[2]
-POISON = 0xFF
 
 
 class EmulatedWorkspace:

@@ -8,9 +8,9 @@ from cuda.bindings import driver
 from playground.errors import Refusal
 from playground.gpu.device import Device
 from playground.gpu.driver import call
+from playground.runner import POISON
 
 GUARD = 4096
-POISON = 0xFF  # as f16, f32 or f64: NaN
 
 
 class Buffer:
