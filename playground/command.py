@@ -116,7 +116,7 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
 
 
 def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: Callable[[dict], bool]) -> int:
-    """Make a record, keep it and draw it, as the options say; the exit status.
+    """Make a record, keep it and draw it if it has a picture, as the options say; the exit status.
 
     make: `make(device, console)`, device None without a GPU, returns the record. held: whether its gates did.
     """
@@ -137,7 +137,8 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
         sys.stdout.write(record.dumps(result) + "\n")
     record.append(path, result)
     out.print(f"\nrecord   {path}")
-    out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
+    if plots.has_picture(result):
+        out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
     return 0 if held(result) else GATE_FAILED
 
 

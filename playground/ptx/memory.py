@@ -31,6 +31,16 @@ def load_shared_f32(address: uint32) -> float32:
     """PTX ISA: ld."""
 
 
+@instruction("ld.shared.u32 {result}, [{address}];")
+def load_shared_u32(address: uint32) -> uint32:
+    """PTX ISA: ld."""
+
+
+@instruction("ld.shared.v4.u32 {words}, [{address}];")
+def load_shared_v4(words: Fragment(uint32, 4, written=True), address: uint32):
+    """Load 16 bytes from an address aligned to 16. PTX ISA: ld."""
+
+
 @instruction("st.global.f32 [{address}], {value};")
 def store_global_f32(address: int64, value: float32):
     """PTX ISA: st."""
@@ -71,6 +81,21 @@ def load_global_v4(words: Fragment(uint32, 4, written=True), address: int64):
     """Load 16 bytes from an address aligned to 16. PTX ISA: ld."""
 
 
+@instruction("ld.global.u32 {result}, [{address}];")
+def load_global_u32(address: int64) -> uint32:
+    """PTX ISA: ld."""
+
+
+@instruction("ld.global.cg.u32 {result}, [{address}];")
+def load_global_cg_u32(address: int64) -> uint32:
+    """Past L1. PTX ISA: ld, cache operators."""
+
+
+@instruction("ld.global.cg.v4.u32 {words}, [{address}];")
+def load_global_cg_v4(words: Fragment(uint32, 4, written=True), address: int64):
+    """Load 16 bytes from an address aligned to 16, past L1. PTX ISA: ld, cache operators."""
+
+
 @instruction("st.shared.v4.u32 [{address}], {words};")
 def store_shared_v4(address: uint32, words: Fragment(uint32, 4, read=True)):
     """Store 16 bytes to an address aligned to 16. PTX ISA: st."""
@@ -84,6 +109,11 @@ def store_global_u32(address: int64, value: uint32):
 @instruction("ld.global.v4.f32 {values}, [{address}];")
 def load_global_v4_f32(values: Fragment(float32, 4, written=True), address: int64):
     """Load four f32 from an address aligned to 16. PTX ISA: ld."""
+
+
+@instruction("st.global.s64 [{address}], {value};")
+def store_global_s64(address: int64, value: int64):
+    """PTX ISA: st."""
 
 
 @instruction("st.global.v4.f32 [{address}], {values};")

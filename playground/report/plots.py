@@ -19,6 +19,11 @@ from playground.report.picture.ratios import ratios
 from playground.report.picture.samples import samples
 
 
+def has_picture(record: dict) -> bool:
+    """Whether a record is of a kind that is drawn: of a probe, or of the lane maps."""
+    return "variants" in record or "dumps" in record
+
+
 def draw(record: dict, path: Path) -> Path:
     """Draw the picture of one record to `path`: whole or not at all."""
     return write(path, lambda: lane_maps.figure(record) if "dumps" in record else figure(record))
@@ -30,7 +35,7 @@ def redraw(results: Path, probe: str | None = None) -> list[Path]:
     for path in sorted(results.glob("*/*.jsonl")):
         if probe in (None, path.stem):
             latest = records.latest(path)
-            if latest and ("variants" in latest or "dumps" in latest):
+            if latest and has_picture(latest):
                 pictures.append(draw(latest, path.with_suffix(".png")))
     if not pictures:
         raise Refusal(f"no record of {probe or 'any probe'} in {results}: nothing to draw")

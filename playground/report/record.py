@@ -18,8 +18,13 @@ SCHEMA = 1
 
 RUN = {"commit", "dirty", "versions", "gpu"}
 PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
-KINDS = (RUN | PROBE | {"shapes", "verdicts"}, RUN | {"time", "probe", "dumps"}, RUN | {"kernels"})
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU."""
+KINDS = (
+    RUN | PROBE | {"shapes", "verdicts"},
+    RUN | {"time", "probe", "dumps"},
+    RUN | {"kernels"},
+    RUN | {"time", "probe", "rates", "checks"},
+)
+"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of a GPU's rates."""
 
 
 def prepare(path: Path) -> None:
@@ -89,7 +94,8 @@ def latest(path: Path) -> dict | None:
 
 def _missing(record: dict) -> set[str]:
     """The keys that the record lacks of the kind that it comes closest to."""
-    return min((kind - record.keys() for kind in KINDS), key=len)
+    nearest = min(KINDS, key=lambda kind: (len(kind - record.keys()), -len(kind)))
+    return nearest - record.keys()
 
 
 def _finite(value):
