@@ -23,7 +23,8 @@ from playground.report.tables import table
 
 EMULATED_ON = "H200"
 CLOCK_UNDER = "issue_per_cycle_sm"
-PLAIN, CONFLICTING = sm_benchmarks.loads_name("4 B", 1), [sm_benchmarks.loads_name("4 B", ways) for ways in (2, 4)]
+PLAIN = "shared_wavefronts_per_cycle_sm"
+CONFLICTING = ("shared_2_way_wavefronts_per_cycle_sm", "shared_4_way_wavefronts_per_cycle_sm")
 CONFLICTS_WITHIN = 0.1
 """How far the wavefronts of loads that conflict may be from those of loads that do not, per cycle."""
 
@@ -44,8 +45,8 @@ def make_record(device, out) -> dict:
             advance()
     rates = measured(device, benchmarks, builds, checks, narrator) if device else {}
     out.print(checks_table(checks))
-    out.print()
     if device:
+        out.print()
         out.print(rates_table(rates, published(device.name, arch.cc)))
     else:
         narrator.not_timed()

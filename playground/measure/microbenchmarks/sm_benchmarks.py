@@ -18,13 +18,21 @@ SMALL_BLOCKS = 2
 SETTLED = 200
 """Steps after which a chain of f32 does not change any more."""
 
+SHARED_LOADS = {
+    "shared_wavefronts_per_cycle_sm": ("4 B", 1, 1),
+    "shared_2_way_wavefronts_per_cycle_sm": ("4 B", 2, 2),
+    "shared_4_way_wavefronts_per_cycle_sm": ("4 B", 4, 4),
+    "shared_16_byte_wavefronts_per_cycle_sm": ("16 B", 1, 4),
+    "ldmatrix_wavefronts_per_cycle_sm": ("ldmatrix", 1, 4),
+}
+"""Rate -> the kernel's load and ways, and the wavefronts that one load of a warp takes."""
+
 WMMA_FLOP, MMA_FLOP = 2 * 16 * 16 * 16, 2 * 16 * 8 * 16
 
 
 def benchmarks() -> list[Benchmark]:
-    """All of them, the plain shared loads before those that conflict."""
     return [
-        *(loads(*which) for which in (("4 B", 1, 1), ("16 B", 1, 4), ("4 B", 2, 2), ("4 B", 4, 4), ("ldmatrix", 1, 4))),
+        *(loads(name, *which) for name, which in SHARED_LOADS.items()),
         multiplications("wmma_flop_per_cycle_sm", "wmma", WMMA_FLOP, hmma=2),
         multiplications("mma_sync_flop_per_cycle_sm", "mma", MMA_FLOP, hmma=1),
         instructions(),
@@ -33,14 +41,8 @@ def benchmarks() -> list[Benchmark]:
     ]
 
 
-def loads_name(load: str, ways: int) -> str:
-    if load == "ldmatrix":
-        return "ldmatrix_wavefronts_per_cycle_sm"
-    return "shared{}{}_wavefronts_per_cycle_sm".format("_16_byte" * (load == "16 B"), f"_{ways}_way" * (ways > 1))
-
-
-def loads(load: str, ways: int, wavefronts: int) -> Benchmark:
-    """wavefronts: what one load of a warp takes, 128 bytes or conflicting lanes each."""
+def loads(name: str, load: str, ways: int, wavefronts: int) -> Benchmark:
+    """Trips through the banks: 128 bytes each, or one of the lanes that conflict."""
     per_turn = shared_loads.CHAINS * shared_loads.STEPS
     tile = shared_loads.tile_bytes(load, ways)
 
@@ -52,7 +54,7 @@ def loads(load: str, ways: int, wavefronts: int) -> Benchmark:
         return whole(tile * tiles)
 
     return _benchmark(
-        name=loads_name(load, ways),
+        name=name,
         unit="wavefronts/cycle/SM",
         kernel=shared_loads.shared_loads(load, ways),
         start=lambda random, blocks: random.integers(0, 1000, (blocks, 1), np.uint32),
