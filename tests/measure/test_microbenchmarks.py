@@ -150,5 +150,6 @@ def test_what_is_published_names_its_source():
     assert known["dram_bytes_per_second"] == (4800e9, "data sheet")
     assert known["fma_per_cycle_sm"][0] == 128
     assert published("NVIDIA A100-SXM4-80GB", (8, 0))["fma_per_cycle_sm"][0] == 64
-    assert "dram_bytes_per_second" not in published("NVIDIA H20", (9, 0))
+    for other in ("NVIDIA H20", "NVIDIA H200 NVL", "NVIDIA GB200"):
+        assert "dram_bytes_per_second" not in published(other, (9, 0))
     assert all(source for _, source in known.values())

@@ -9,14 +9,15 @@ EVERY_GPU = {
     "ex2_per_cycle_sm": (16.0, f"{GUIDE}, Throughput of Native Arithmetic Instructions"),
 }
 FMA_LANES = {(7, 5): 64.0, (8, 0): 64.0}
-FMA_LANES_SINCE = 128.0
+FMA_LANES_OF_OTHERS = 128.0
 
 
 def published(gpu_name: str, cc: tuple[int, int]) -> dict[str, tuple[float, str]]:
     """Rate -> (value, source). gpu_name: as the driver tells it."""
-    lanes = FMA_LANES.get(cc, FMA_LANES_SINCE)
+    lanes = FMA_LANES.get(cc, FMA_LANES_OF_OTHERS)
     known = EVERY_GPU | {"fma_per_cycle_sm": (lanes, f"{GUIDE}, Throughput of Native Arithmetic Instructions")}
     for gpu in GPUS.values():
-        if gpu.name in gpu_name.split() or gpu_name.endswith(gpu.name):
-            known["dram_bytes_per_second"] = (gpu.bandwidth, "data sheet")
+        if gpu_name.endswith(f" {gpu.name}"):  # not the H200 NVL, nor the GB200, which are other products
+            source = "the source of the seeds" if gpu.name == "GB10" else "data sheet"
+            known["dram_bytes_per_second"] = (gpu.bandwidth, source)
     return known
