@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.errors import Refusal
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 from playground.measure.verdict import BAR
 from playground.shapes import Shape
 
@@ -54,8 +54,8 @@ class Probe:
     """
 
     question: str
-    baseline: Kernel
-    candidates: Sequence[Kernel]
+    baseline: Kernel | Pipeline
+    candidates: Sequence[Kernel | Pipeline]
     shapes: Sequence[Shape]
     claim: Claim | None = None
     share: Share | None = None
@@ -80,7 +80,7 @@ class Probe:
                 )
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self) -> tuple[Kernel | Pipeline, ...]:
         return (self.baseline, *self.candidates)
 
     def main(self) -> None:

@@ -1,14 +1,17 @@
 """The arrays of one problem in emulated memory, on which any kernel of the same contract can run."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-from playground.compiler.build import Build
+from playground.compiler.build import Build, PipelineBuild
+from playground.emulator.counts import sum_of
 from playground.emulator.global_memory import GlobalMemory
 from playground.emulator.launch import Report, launch
 from playground.kernels.contract import Contract
+from playground.kernels.kernel import Step
 from playground.runner import POISON, Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -27,26 +30,32 @@ class EmulatedWorkspace:
     def __exit__(self, *_):
         pass
 
-    def run(self, build: Build) -> Outcome:
+    def run(self, build: Build | PipelineBuild) -> Outcome:
         """Execute the build's PTX; the outcome holds its outputs, hazards and counts."""
-        return self.outcome(self.report(build))
+        return self.outcome(self.reports(build))
 
-    def report(self, build: Build) -> Report:
-        """Execute the build's PTX; the report also has the counts per Python line."""
-        memory, kernel, dims = GlobalMemory(), build.kernel, self.dims
-        addresses = [memory.place(self._array(tensor)) for tensor in self.contract.tensors]
-        kernel.check_addresses(addresses)
-        parameters = [*addresses, *(dims[name] for name in self.contract.dimensions)]
-        return launch(build.ptx, kernel.grid(**dims), kernel.threads, parameters, memory, kernel.layout.bytes)
+    def reports(self, build: Build | PipelineBuild) -> list[Report]:
+        """Execute the build's PTX, step by step; the reports also have the counts per Python line."""
+        memory = GlobalMemory()
+        tensors = (*self.contract.tensors, *build.kernel.temporaries)
+        addresses = {tensor.name: memory.place(self._array(tensor)) for tensor in tensors}
+        return [self._launch(*pair, addresses, memory) for pair in zip(build.steps, build.kernel.steps)]
 
-    def outcome(self, report: Report) -> Outcome:
+    def outcome(self, reports: Sequence[Report]) -> Outcome:
         """What a run left, as every runner tells it."""
-        arrays = dict(zip((tensor.name for tensor in self.contract.tensors), report.outputs))
+        arrays = dict(zip((tensor.name for tensor in self.contract.tensors), reports[-1].outputs))
         return Outcome(
             outputs={tensor.name: arrays[tensor.name] for tensor in self.contract.outputs},
-            hazards=[_relative(asdict(hazard)) for hazard in report.hazards],
-            counts=report.counts.total(),
+            hazards=[_relative(asdict(hazard)) for report in reports for hazard in report.hazards],
+            counts=sum_of([report.counts.total() for report in reports]),
         )
+
+    def _launch(self, build: Build, step: Step, addresses: dict[str, int], memory: GlobalMemory) -> Report:
+        kernel, dims = step.kernel, step.dimensions(self.dims)
+        pointers = [addresses[name] for name in step.tensors]
+        kernel.check_addresses(pointers)
+        parameters = [*pointers, *(dims[name] for name in kernel.contract.dimensions)]
+        return launch(build.ptx, kernel.grid(**dims), kernel.threads, parameters, memory, kernel.layout.bytes)
 
     def _array(self, tensor) -> np.ndarray:
         if tensor in self.contract.inputs:

@@ -5,8 +5,8 @@ mirror   v2: cp.async brings the next tile as it is into a mirror in shared memo
 
 A thread rounds those chunks of the mirror that it copied itself. Its own wait makes them visible to it, so the rounding
 stands between the wait and the barrier that every step has anyway, and that barrier shows the f16 to the other warps.
-Neither scheme adds a barrier: the buffer that is written was last read one barrier earlier. And one mirror is enough for
-both buffers, since a thread has read its chunks before it starts the copies that replace them.
+So neither scheme adds a barrier: the buffer that is written was last read before the barrier of the previous step. And
+one mirror serves both buffers, since a thread has read its chunks before it starts the copies that replace them.
 """
 
 from collections.abc import Callable

@@ -138,6 +138,7 @@ def gemm_f16_nt(
         grid=lambda nt, od, id: (-(-nt // TN), -(-od // TM), 1),
         layout=layout,
         minimum_cc=copies_a.minimum_cc,
+        alignment={"A": 16, "B": 16},
     )
 
 

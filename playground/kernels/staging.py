@@ -110,7 +110,7 @@ def stage_rows(
 def chunks_of(rows: int, columns: int, chunk: int, threads: int):
     """(turns, mine): a rows × columns tile in chunks of a row, one per thread and turn.
 
-    mine: a device function, `row, column, there = mine(turn)`: where this thread's chunk begins, and whether it has one.
+    mine: a device function, `row, column, there = mine(turn)`: where this thread's chunk begins, if it has one.
     """
     per_row = columns // chunk
     chunks = rows * per_row

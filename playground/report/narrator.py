@@ -84,6 +84,15 @@ class Narrator:
         self.out.print()
         self.out.print(rows)
 
+    def upper_bounds(self, record: dict) -> None:
+        """What is to be gained at the most by doing without a pipeline's first steps."""
+        for label, bound in record["upper_bounds"].items():
+            self.out.print()
+            gain = f"upper bound: at most {bound['ratio']['median'] - 1:.1%} by removing {label}"
+            self.out.print(gain, style="bold")
+            wall = f"; on the wall {interval(bound['wall'])}" if bound["wall"] else ""
+            self.out.print(f"  ratio {interval(bound['ratio'])}, if the rest took as long without it{wall}")
+
     def verdicts(self, record: dict) -> None:
         self.out.print()
         for label, judged in record["verdicts"].items():
