@@ -238,6 +238,7 @@ def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: 
             samples = stopwatch.measure(sides | beginnings, rounds, advance)
     timed_beginnings = {name: samples.pop(name) for name in beginnings}
     narrator.times(shape, work, samples, [name for name in gates if name in samples])
+    narrator.beginnings(timed_beginnings, samples[str(probe.baseline)])
     return {
         "peer_parity": {name: gate.as_record() for name, gate in gates.items()},
         "samples_us": _as_record(samples),

@@ -46,9 +46,11 @@ def peers(workspace: Workspace, expected: Mapping[str, Expected]) -> dict[str, P
     if not torch.cuda.is_available():
         return {}
     made = {
-        "gemm_nt": _gemm_nt, "gemm_af32_nt": _gemm_af32_nt,
-        "attention_hd64": _attention, "attention_hd128": _attention,
-    }  # fmt: skip
+        "gemm_nt": _gemm_nt,
+        "gemm_af32_nt": _gemm_af32_nt,
+        "attention_hd64": _attention,
+        "attention_hd128": _attention,
+    }
     calls = made.get(workspace.contract.name, lambda *_: {})(workspace, torch)
     return {name: Peer(launch, outputs, workspace, expected) for name, (launch, outputs) in calls.items()}
 

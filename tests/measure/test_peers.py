@@ -22,7 +22,9 @@ def workspace(contract, dims, positions=()):
     return SimpleNamespace(contract=contract, dims=dims, buffers=buffers)
 
 
-@pytest.mark.parametrize("contract", [GEMM_NT, GEMM_AF32_NT, attention_contract(64), attention_contract(128)], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "contract", [GEMM_NT, GEMM_AF32_NT, attention_contract(64), attention_contract(128)], ids=lambda c: c.name
+)
 @pytest.mark.parametrize("torch", [None, CPU_TORCH], ids=["no torch", "torch without CUDA"])
 def test_without_torch_and_its_cuda_there_is_no_peer(monkeypatch, contract, torch):
     monkeypatch.setitem(sys.modules, "torch", torch)

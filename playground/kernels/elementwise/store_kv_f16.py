@@ -105,7 +105,7 @@ def store_kv_f16(per_lane: int = 4, grid: str = "rows") -> Kernel:
 
 @dataclass(frozen=True)
 class Geometry:
-    """How lanes are spread over tokens. place: a device function, `token, first = place(nkt)`: whose dims, from where."""
+    """How lanes are laid over tokens. place: a device function, `token, first = place(nkt)`: whose dims, from which."""
 
     threads: int
     grid: Callable[..., tuple[int, int, int]]
