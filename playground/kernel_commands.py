@@ -68,15 +68,15 @@ def run_check(kernel: Kernel, options: argparse.Namespace) -> int:
     for shape in shapes:
         inputs = random_inputs(contract, shape.dims, fresh_seed() if options.seed is None else options.seed)
         workspace = EmulatedWorkspace(contract, inputs)
-        reports = workspace.reports(built)
-        outcome = workspace.outcome(reports)
+        report = workspace.report(built)
+        outcome = workspace.outcome(report)
         gate = parity.check(outcome, REFERENCES[contract.name](inputs))
         voice.parity(shape, {label: gate})
         voice.hazards({label: outcome.hazards})
         held &= gate.passed and not outcome.hazards
     out.print(counts_table({"dims": shape.dims, "arch": built.arch.name, "counts": {label: outcome.counts}}))
     if options.by_line:
-        show_by_line(reports[-1].counts, options)
+        show_by_line(report.counts, options)
     return 0 if held else GATE_FAILED
 
 

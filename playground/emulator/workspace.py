@@ -1,6 +1,5 @@
 """The arrays of one problem in emulated memory, on which any kernel of the same contract can run."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -32,16 +31,21 @@ class EmulatedWorkspace:
 
     def run(self, build: Build | PipelineBuild) -> Outcome:
         """Execute the build's PTX; the outcome holds its outputs, hazards and counts."""
-        return self.outcome(self.reports(build))
+        return self.outcome(*self.reports(build))
+
+    def report(self, build: Build) -> Report:
+        """Execute the PTX of a kernel; the report also has the counts per Python line."""
+        (report,) = self.reports(build)
+        return report
 
     def reports(self, build: Build | PipelineBuild) -> list[Report]:
-        """Execute the build's PTX, step by step; the reports also have the counts per Python line."""
+        """The same of every step in turn."""
         memory = GlobalMemory()
         tensors = (*self.contract.tensors, *build.kernel.temporaries)
         addresses = {tensor.name: memory.place(self._array(tensor)) for tensor in tensors}
         return [self._launch(*pair, addresses, memory) for pair in zip(build.steps, build.kernel.steps)]
 
-    def outcome(self, reports: Sequence[Report]) -> Outcome:
+    def outcome(self, *reports: Report) -> Outcome:
         """What a run left, as every runner tells it."""
         arrays = dict(zip((tensor.name for tensor in self.contract.tensors), reports[-1].outputs))
         return Outcome(

@@ -234,7 +234,7 @@ def test_a_launch_that_forgets_the_way_out_is_seen():
 def counted(rung):
     """Counts of one block, which sees 64 keys."""
     made, inputs = built(rung), problem(128, 64)
-    return EmulatedWorkspace(made.kernel.contract, inputs).reports(made)[0].counts
+    return EmulatedWorkspace(made.kernel.contract, inputs).report(made).counts
 
 
 def at(rung, text):

@@ -17,7 +17,7 @@ from playground.report.heatmap import heatmap
 def counts():
     kernel = gemm_f16_nt(TM=64)
     inputs = random_inputs(kernel.contract, {"nt": 64, "od": 64, "id": 64}, 0)
-    return EmulatedWorkspace(kernel.contract, inputs).reports(build(kernel, ARCHS["sm_90"]))[0].counts
+    return EmulatedWorkspace(kernel.contract, inputs).report(build(kernel, ARCHS["sm_90"])).counts
 
 
 def test_a_heat_map_shows_the_source_and_its_counts(counts, tmp_path):
