@@ -89,7 +89,7 @@ def _floor(counted: Build, shape: Shape, work, blocks_per_sm, gpu: str, rates: R
     return floor(counted.kernel, shape.dims, work, blocks_per_sm, GPUS[gpu], rates).as_record()
 
 
-def _blocks_per_sm(counted: Build, arch: Arch, needed: bool) -> int | None | Refusal:
+def _blocks_per_sm(counted: Build, arch: Arch, needed: bool) -> int | Refusal | None:
     """From the ledger of a build for `arch`, if needed; or why there can be none."""
     try:
         check_limits(counted.kernel, arch)
