@@ -114,7 +114,7 @@ MEASURED = {
 
 def measured(gpu: str, record: Mapping) -> Rates:
     """The published rates, with those that `record` measured in their place."""
-    values = {key: entry["value"] for key, entry in record["rates"].items()}
+    values = {key: entry["value"] for key, entry in record["rates"].items() if entry["value"] is not None}
     found = {
         name: max(values[key] for key in keys if key in values)
         for name, keys in MEASURED.items()
