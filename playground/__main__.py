@@ -9,8 +9,9 @@ from experiments import _ladder
 from playground import agreement
 from playground.command import GATE_FAILED, Parser, add_run_options, choose_device, refusing, run_probe
 from playground.errors import Refusal
+from playground.floors_command import add_floors
 from playground.kernel_commands import add_check, add_ledger
-from playground.report import catalogue, plots, record
+from playground.report import catalogue, plots, predictions, record
 from playground.report.narrator import console
 
 
@@ -22,6 +23,7 @@ def main(arguments: list[str]) -> int:
     listing = commands.add_parser("list", help="the probes, with claim and latest verdict per GPU")
     add_results(listing)
     listing.add_argument("--markdown", action="store_true", help="as a Markdown table, as in the README")
+    listing.add_argument("--predictions", action="store_true", help="predicted against measured, as in the README")
     listing.set_defaults(run=list_probes)
 
     running = commands.add_parser("run", help="run a probe")
@@ -40,6 +42,7 @@ def main(arguments: list[str]) -> int:
 
     add_ledger(commands)
     add_check(commands)
+    add_floors(commands)
 
     agreeing = commands.add_parser("agree", help="the emulator against the GPU at hand and Nsight Compute")
     add_results(agreeing)
@@ -54,6 +57,9 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def list_probes(options: argparse.Namespace) -> int:
+    if options.predictions:
+        print(predictions.as_markdown(predictions.rows(options.out, experiments.names())))
+        return 0
     found = catalogue.rows(options.out, experiments.claims())
     if options.markdown:
         print(catalogue.as_markdown(found))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from playground.compiler.arch import GPUS, Arch
 from playground.compiler.build import Build, build
 from playground.errors import Refusal
+from playground.foretell import foretell
 from playground.kernels import Kernel
 from playground.kernels.contract import Contract
 from playground.measure import layer_verdict, parity
@@ -63,6 +64,8 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "verdicts": {},
     }
     record["emulated"] = _emulate(probe, builds, options, narrator)
+    record |= _foretell(probe, builds, options, narrator)
+    narrator.floors(record)
     if options.device is None:
         narrator.not_timed()
         return record
@@ -70,6 +73,12 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     record["verdicts"] = layer_verdict.judge(record)
     narrator.verdicts(record)
     return record
+
+
+def _foretell(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> dict:
+    """The floors on every known GPU, and the verdicts that they predict."""
+    with narrator.progress("floors", len(probe.kernels)) as advance:
+        return foretell(probe, builds, options.shapes, advance=advance)
 
 
 def gates_held(record: dict) -> bool:

@@ -31,13 +31,14 @@ class EmulatedWorkspace:
         """Execute the build's PTX; the outcome holds its outputs, hazards and counts."""
         return self.outcome(self.report(build))
 
-    def report(self, build: Build) -> Report:
-        """Execute the build's PTX; the report also has the counts per Python line."""
+    def report(self, build: Build, checks: bool = True) -> Report:
+        """Execute the build's PTX; the report also has the counts per Python line. checks: as in launch."""
         memory, kernel, dims = GlobalMemory(), build.kernel, self.dims
         addresses = [memory.place(self._array(tensor)) for tensor in self.contract.tensors]
         kernel.check_addresses(addresses)
         parameters = [*addresses, *(dims[name] for name in self.contract.dimensions)]
-        return launch(build.ptx, kernel.grid(**dims), kernel.threads, parameters, memory, kernel.layout.bytes)
+        grid, shared = kernel.grid(**dims), kernel.layout.bytes
+        return launch(build.ptx, grid, kernel.threads, parameters, memory, shared, checks=checks)
 
     def outcome(self, report: Report) -> Outcome:
         """What a run left, as every runner tells it."""

@@ -58,6 +58,7 @@ def fa_prefill(
         layout=rung.layout,
         minimum_cc=rung.minimum_cc,
         min_blocks=min_blocks,
+        period={"nt": TQ, "nh": 1, "nk": 1, "kv": 64},
     )
 
 

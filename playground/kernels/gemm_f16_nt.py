@@ -120,6 +120,7 @@ def gemm_f16_nt(TM: int = 128, KS: int = 32, warps: int | None = None, pad: int 
         grid=lambda nt, od, id: (-(-nt // TN), -(-od // TM), 1),
         layout=layout,
         minimum_cc=copies_a.minimum_cc,
+        period={"nt": TN, "od": TM, "id": 2 * KS},  # the two buffers, by which NVVM unrolls where TM = 64
     )
 
 

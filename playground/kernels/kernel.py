@@ -17,7 +17,8 @@ class Kernel:
     function: takes the address of each tensor (int64), then each dimension (int32), in the contract's order.
     grid: from the dimensions to (x, y, z). layout: the dynamic shared memory. minimum_cc: what its instructions need.
     alignment: bytes that the addresses of its tensors must be multiples of, where it accesses vectors. min_blocks:
-    blocks per SM that the compiler must leave registers for.
+    blocks per SM that the compiler must leave registers for. period: per dimension, after how much of it the kernel
+    does the same again (a tile, an unrolled loop, a line of memory): what its counts are extrapolated by.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Kernel:
     minimum_cc: tuple[int, int] = (7, 5)
     alignment: int = 1
     min_blocks: int = 1
+    period: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.parameters.items())})"

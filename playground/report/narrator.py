@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from playground.measure.parity import Parity
+from playground.report.floors import floors_table, reached_table
 from playground.report.rates import rates
 from playground.report.tables import counts_table, interval, ledger_table, table
 from playground.shapes import Shape
@@ -69,6 +70,17 @@ class Narrator:
         self.out.print()
         self.out.print(counts_table(emulated))
 
+    def floors(self, record: Mapping) -> None:
+        """Before timing: what no launch can be faster than, and what that predicts."""
+        self.out.print()
+        self.out.print(floors_table(record))
+
+    def floors_reached(self, record: Mapping) -> None:
+        """After timing: the floors beside the times."""
+        if rows := reached_table(record):
+            self.out.print()
+            self.out.print(rows)
+
     def parity(self, shape: Shape, gates: Mapping[str, Parity]) -> None:
         for label, gate in gates.items():
             self.out.print(f"parity {shape} {label} {gate}", style=None if gate.passed else "bold red")
@@ -85,6 +97,7 @@ class Narrator:
         self.out.print(rows)
 
     def verdicts(self, record: dict) -> None:
+        self.floors_reached(record)
         self.out.print()
         for label, judged in record["verdicts"].items():
             ratio, control = judged["ratio"], judged["control"]

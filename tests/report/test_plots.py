@@ -218,6 +218,16 @@ def baseline_failed():
     return made
 
 
+def with_floors():
+    """Every variant's floor is 0.8 of its median, but the last one's, which has none."""
+    made = plausible()
+    *labels, without = (one["label"] for one in made["variants"])
+    for shape in made["shapes"]:
+        own = {label: {"us": 0.8 * float(np.median(shape["samples_us"][label]))} for label in labels}
+        made.setdefault("floors", []).append({"gpus": {"H200": {**own, without: {"refused": "no floor"}}}})
+    return made | {"floor_rates": {"H200": "published"}}
+
+
 def claimed(effect, level, measured):
     return plausible([TM128, TM256], (measured,), claim={**CLAIM, "effect": effect, "level": level})
 
@@ -243,6 +253,7 @@ CASES = {
     "no_telemetry": without_telemetry,
     "no_predictions": lambda: plausible(predictions=[], layer=ONE_SHAPE),
     "wordy": wordy,
+    "floors": with_floors,
 }
 
 
@@ -382,6 +393,8 @@ def test_without_a_gpu_the_ledger_and_not_timed():
         ("no_predictions", "predicted", 0),
         ("no_peers", "peer", 0),
         ("inconclusive", "INCONCLUSIVE", 2),
+        ("floors", "≤: what its floor allows", 1),
+        ("floors", "≤ ", 4 * 2),
     ],
 )
 def test_what_is_missing_is_said(name, text, times):

@@ -44,6 +44,8 @@ STORE_KV_F16 = Contract(
     complaint_about_values=_complaint_about_values,
     rate="GB/s",
     traffic=lambda nt, nkt, slots: nt * (nkt * (FLOAT + HALF) + INT),
+    degrees={"slots": 0},
+    moves_with={"slots": "nt"},
 )
 
 
@@ -78,4 +80,5 @@ def store_kv_f16(per_lane: int = 4) -> Kernel:
         grid=lambda nt, nkt, slots: row_grid(nt, nkt, THREADS * per_lane),
         minimum_cc=(7, 5) if per_lane == 1 else (8, 0),
         alignment=1 if per_lane == 1 else 16,
+        period={"nt": 16, "nkt": THREADS * per_lane, "slots": 1},
     )
