@@ -10,7 +10,7 @@ from playground import agreement
 from playground.command import GATE_FAILED, Parser, add_run_options, choose_device, refusing, run_probe
 from playground.errors import Refusal
 from playground.kernel_commands import add_check, add_ledger
-from playground.report import catalogue, plots, record
+from playground.report import catalogue, marks, plots, record
 from playground.report.narrator import console
 
 
@@ -22,6 +22,7 @@ def main(arguments: list[str]) -> int:
     listing = commands.add_parser("list", help="the probes, with claim and latest verdict per GPU")
     add_results(listing)
     listing.add_argument("--markdown", action="store_true", help="as a Markdown table, as in the README")
+    listing.add_argument("--mechanisms", action="store_true", help="all claims of why, with their marks, as Markdown")
     listing.set_defaults(run=list_probes)
 
     running = commands.add_parser("run", help="run a probe")
@@ -54,6 +55,9 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def list_probes(options: argparse.Namespace) -> int:
+    if options.mechanisms:
+        print(marks.as_markdown(marks.rows(options.out, experiments.statements())))
+        return 0
     found = catalogue.rows(options.out, experiments.claims())
     if options.markdown:
         print(catalogue.as_markdown(found))

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from playground.measure.parity import Parity
+from playground.report.marks import mark_line
 from playground.report.rates import rates
 from playground.report.tables import counts_table, interval, ledger_table, table
 from playground.shapes import Shape
@@ -98,6 +99,12 @@ class Narrator:
                 )
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
+
+    def mechanisms(self, judged: Sequence[Mapping]) -> None:
+        """judged: as in the record, a line for each mark."""
+        for mechanism in judged:
+            for mark in mechanism["marks"]:
+                self.out.print(mark_line(mechanism, mark))
 
     @contextlib.contextmanager
     def progress(self, what: str, total: int | None) -> Iterator[Callable[[], None]]:
