@@ -40,7 +40,8 @@ class Options:
 def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     """Run `probe` and return its record. Says what it finds to `narrator` as it goes."""
     claim = probe.claim and str(probe.claim)
-    narrator.question(probe.question, [*map(str, probe.kernels)], claim, [*map(str, probe.predictions)])
+    kernels, controls = map(str, probe.kernels), map(str, probe.controls)
+    narrator.question(probe.question, [*kernels], claim, [*map(str, probe.predictions)], [*controls])
     built = _build_all(probe, options.device, narrator)
     ledgers = {label: {gpu: _ledger(found) for gpu, found in per_gpu.items()} for label, per_gpu in built.items()}
     narrator.ledgers(ledgers)

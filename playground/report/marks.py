@@ -46,11 +46,16 @@ def numbers(mechanism: Mapping, mark: Mapping) -> str:
 
 
 def _figure(test: Mapping, values: Sequence[float]) -> str:
-    low, high, shown = test["low"], test["high"], " → ".join(f"{value:.4g}" for value in values)
+    low, high, shown = test["low"], test["high"], " → ".join(map(_short, values))
+    claimed = _short(low) if low == high else f"{_short(low)} to {_short(high)}"
     if len(values) == 1:
-        return f"{test['figure']} {shown}, claimed {low:g} to {high:g}"
-    factor = f" (×{values[1] / values[0]:.3g})" if values[0] else ""
-    return f"{test['figure']} {shown}{factor}, claimed ×{low:g} to ×{high:g}"
+        return f"{test['figure']} {shown}, claimed {claimed}"
+    factor = f", a factor of {values[1] / values[0]:.3g}" if values[0] else ""
+    return f"{test['figure']} {shown}{factor}, claimed {claimed}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def rows(results: Path, statements: Mapping[str, Sequence[Mapping]]) -> list[Row]:

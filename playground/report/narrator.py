@@ -41,13 +41,22 @@ class Narrator:
     def __init__(self, out: Console):
         self.out = out
 
-    def question(self, question: str, kernels: Sequence[str], claim: str | None, predictions: Sequence[str]) -> None:
-        """kernels: their labels, the baseline's first."""
+    def question(
+        self,
+        question: str,
+        kernels: Sequence[str],
+        claim: str | None,
+        predictions: Sequence[str],
+        controls: Sequence[str] = (),
+    ) -> None:
+        """kernels: the labels of those compared, the baseline's first. controls: of those launched beside them."""
         baseline, *candidates = kernels
         self.out.print(question, style="bold")
         self.out.print(f"  baseline    {baseline}")
         for candidate in candidates:
             self.out.print(f"  candidate   {candidate}")
+        for control in controls:
+            self.out.print(f"  control     {control}")
         if claim:
             self.out.print(f"  source      {claim}")
         for prediction in predictions:
@@ -102,6 +111,7 @@ class Narrator:
 
     def mechanisms(self, judged: Sequence[Mapping]) -> None:
         """judged: as in the record, a line for each mark."""
+        self.out.print()
         for mechanism in judged:
             for mark in mechanism["marks"]:
                 self.out.print(mark_line(mechanism, mark))

@@ -6,7 +6,7 @@ from playground.measure.verdict import CONTROL
 from playground.report.picture.page import BODY, LEFT, NORMAL, Page
 from playground.report.variants import launched, short_names
 
-BASELINE_COLOUR, CONTROL_COLOUR, PEER_COLOUR = "#3d3d3d", "#b0b0b0", "#9a8145"
+BASELINE_COLOUR, CONTROL_COLOUR, CONTROL_RUN_COLOUR, PEER_COLOUR = "#3d3d3d", "#b0b0b0", "#7d7d7d", "#9a8145"
 CANDIDATE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")
 """Okabe and Ito's, which colour-blind readers tell apart."""
 
@@ -30,7 +30,7 @@ def sides_of(record: dict) -> list[Side]:
         sides.append(Side(CONTROL, CONTROL, CONTROL_COLOUR, "baseline again"))
     for position, (label, name) in enumerate(candidates):
         sides.append(Side(label, name, CANDIDATE_COLOURS[position % len(CANDIDATE_COLOURS)], "candidate"))
-    sides += [Side(label, name, CONTROL_COLOUR, "control") for label, name in controls]
+    sides += [Side(label, name, CONTROL_RUN_COLOUR, "control") for label, name in controls]
     peers = dict.fromkeys(peer for shape in record["shapes"] for peer in shape.get("peer_parity", {}))
     return sides + [Side(peer, peer, PEER_COLOUR, "peer") for peer in peers]
 
