@@ -8,7 +8,7 @@ import numpy as np
 import experiments
 from playground import Probe
 from playground.emulator.hazards import READ_AFTER_WRITE
-from playground.report import catalogue
+from playground.report import catalogue, marks
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -22,6 +22,11 @@ def code_block(first_words: str) -> str:
 def test_the_results_are_those_of_the_records():
     table = re.search(r"<!-- results -->\n(.*?)\n?<!-- /results -->", README, re.DOTALL).group(1)
     assert table == catalogue.as_markdown(catalogue.rows(ROOT / "results", experiments.claims()))
+
+
+def test_the_marks_of_all_mechanisms_are_those_of_the_records():
+    table = re.search(r"<!-- mechanisms -->\n(.*?)\n?<!-- /mechanisms -->", README, re.DOTALL).group(1)
+    assert table == marks.as_markdown(marks.rows(ROOT / "results", experiments.statements()))
 
 
 def test_ci_runs_the_test_command():
