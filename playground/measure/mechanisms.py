@@ -22,7 +22,7 @@ from playground.measure.layer_verdict import layer_total, timed_everywhere
 from playground.measure.verdict import CONTROL, LANDED, REVERTED, Ratio, paired_ratio
 from playground.measure.verdict import judge as judge_times
 
-SUPPORTED, REFUTED, UNTESTED = "supported", "refuted", "untested"
+MARKS = SUPPORTED, REFUTED, UNTESTED = "supported", "refuted", "untested"
 
 LEDGER_ENTRIES: dict[str, Callable[[Mapping], float]] = {
     "registers": lambda ledger: ledger["registers"],

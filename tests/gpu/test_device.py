@@ -100,7 +100,8 @@ def test_blocks_per_sm_are_the_drivers_for_every_shared_size_and_thread_count(de
             if kernel.layout.bytes > device.arch.shared_per_block:
                 continue
             ours = residency(device.arch, threads, made.ledger.registers, kernel.layout.bytes).blocks
-            theirs = Program(replace(made, kernel=kernel), device).resident_blocks()
+            ledger = replace(made.ledger, dynamic_shared=kernel.layout.bytes)
+            theirs = Program(replace(made, kernel=kernel, ledger=ledger), device).resident_blocks()
             if ours != theirs:
                 differing[threads, shared] = (ours, theirs)
     assert differing == {}
