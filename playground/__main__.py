@@ -11,7 +11,7 @@ from playground.command import GATE_FAILED, Parser, add_run_options, choose_devi
 from playground.errors import Refusal
 from playground.floors_command import add_floors
 from playground.kernel_commands import add_check, add_ledger
-from playground.report import catalogue, plots, predictions, record
+from playground.report import catalogue, marks, plots, predictions, record
 from playground.report.narrator import console
 
 
@@ -24,6 +24,7 @@ def main(arguments: list[str]) -> int:
     add_results(listing)
     listing.add_argument("--markdown", action="store_true", help="as a Markdown table, as in the README")
     listing.add_argument("--predictions", action="store_true", help="predicted against measured, as in the README")
+    listing.add_argument("--mechanisms", action="store_true", help="all claims of why, with their marks, as Markdown")
     listing.set_defaults(run=list_probes)
 
     running = commands.add_parser("run", help="run a probe")
@@ -59,6 +60,9 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 def list_probes(options: argparse.Namespace) -> int:
     if options.predictions:
         print(predictions.as_markdown(predictions.rows(options.out, experiments.names())))
+        return 0
+    if options.mechanisms:
+        print(marks.as_markdown(marks.rows(options.out, experiments.statements())))
         return 0
     found = catalogue.rows(options.out, experiments.claims())
     if options.markdown:

@@ -11,7 +11,7 @@ from playground.errors import Refusal
 from playground.foretell import foretell
 from playground.kernels import Kernel
 from playground.kernels.contract import Contract
-from playground.measure import layer_verdict, parity
+from playground.measure import layer_verdict, mechanisms, parity
 from playground.measure.inputs import DISTRIBUTION, fresh_seed, random_inputs
 from playground.measure.references import REFERENCES
 from playground.measure.verdict import CONTROL
@@ -41,11 +41,12 @@ class Options:
 def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     """Run `probe` and return its record. Says what it finds to `narrator` as it goes."""
     claim = probe.claim and str(probe.claim)
-    narrator.question(probe.question, [*map(str, probe.kernels)], claim, [*map(str, probe.predictions)])
+    kernels, controls = map(str, probe.kernels), map(str, probe.controls)
+    narrator.question(probe.question, [*kernels], claim, [*map(str, probe.predictions)], [*controls])
     built = _build_all(probe, options.device, narrator)
     ledgers = {label: {gpu: _ledger(found) for gpu, found in per_gpu.items()} for label, per_gpu in built.items()}
     narrator.ledgers(ledgers)
-    builds = _first_that_all_fit(built)
+    builds = _first_that_all_fit(probe, built)
     record = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": name,
@@ -59,6 +60,7 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "gpu": environment.gpu(options.device),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
+        "controls": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.controls],
         "emulated": [],
         "shapes": [],
         "verdicts": {},
@@ -68,10 +70,12 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     narrator.floors(record)
     if options.device is None:
         narrator.not_timed()
-        return record
-    record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
-    record["verdicts"] = layer_verdict.judge(record)
-    narrator.verdicts(record)
+    else:
+        record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
+        record["verdicts"] = layer_verdict.judge(record)
+        narrator.verdicts(record)
+    record["mechanisms"] = mechanisms.judge(record, probe.statements())
+    narrator.mechanisms(record["mechanisms"])
     return record
 
 
@@ -89,7 +93,7 @@ def gates_held(record: dict) -> bool:
 
 
 def _variant(kernel: Kernel, ledgers: dict[str, dict]) -> dict:
-    return {"label": str(kernel), "name": kernel.name, "parameters": dict(kernel.parameters), "ledgers": ledgers}
+    return {"label": str(kernel), "name": kernel.name, "parameters": kernel.described, "ledgers": ledgers}
 
 
 def _archs(device) -> dict[str, Arch]:
@@ -100,16 +104,16 @@ def _archs(device) -> dict[str, Arch]:
 
 
 def _build_all(probe: Probe, device, narrator: Narrator) -> dict[str, dict[str, Build | Refusal]]:
-    """Per variant and GPU: its build, or why there is none. What the GPU at hand cannot hold is refused outright."""
-    archs = _archs(device)
-    built: dict[str, dict[str, Build | Refusal]] = {str(kernel): {} for kernel in probe.kernels}
-    with narrator.progress("building", len(probe.kernels) * len(archs)) as advance:
-        for kernel in probe.kernels:
+    """Per kernel and GPU: its build, or why there is none. A variant that the GPU at hand cannot hold is refused."""
+    archs, kernels = _archs(device), (*probe.kernels, *probe.controls)
+    built: dict[str, dict[str, Build | Refusal]] = {str(kernel): {} for kernel in kernels}
+    with narrator.progress("building", len(kernels) * len(archs)) as advance:
+        for kernel in kernels:
             for gpu, arch in archs.items():
                 try:
                     built[str(kernel)][gpu] = build(kernel, arch)
                 except Refusal as refusal:
-                    if device and gpu == device.name:
+                    if device and gpu == device.name and kernel in probe.kernels:
                         raise
                     built[str(kernel)][gpu] = refusal
                 advance()
@@ -120,11 +124,14 @@ def _ledger(found: Build | Refusal) -> dict:
     return {"refused": str(found)} if isinstance(found, Refusal) else found.ledger.as_record()
 
 
-def _first_that_all_fit(built: dict[str, dict[str, Build | Refusal]]) -> dict[str, Build]:
-    """The builds for the first GPU that no variant is too large for: the one at hand, or whose PTX to emulate."""
+def _first_that_all_fit(probe: Probe, built: dict[str, dict[str, Build | Refusal]]) -> dict[str, Build]:
+    """The builds for the first GPU that no variant is too large for: the one at hand, or whose PTX to emulate.
+
+    A control that is too large for it is left out.
+    """
     for gpu in next(iter(built.values())):
-        builds = {label: per_gpu[gpu] for label, per_gpu in built.items()}
-        if not any(isinstance(found, Refusal) for found in builds.values()):
+        builds = {label: per_gpu[gpu] for label, per_gpu in built.items() if isinstance(per_gpu[gpu], Build)}
+        if all(str(kernel) in builds for kernel in probe.kernels):
             return builds
     raise next(found for per_gpu in built.values() for found in per_gpu.values() if isinstance(found, Refusal))
 
@@ -139,9 +146,10 @@ def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator:
     results = []
     for shape in _to_emulate(probe.baseline.contract, options):
         result, inputs, expected = _prepare(probe, shape, options, narrator)
-        with narrator.progress(f"{shape}: emulating", len(builds)) as advance:
+        with narrator.progress(f"{shape}: emulating", len(_once_each(builds))) as advance:
             workspace = EmulatedWorkspace(probe.baseline.contract, inputs)
-            outcomes = {label: _advancing(workspace.run, build, advance) for label, build in builds.items()}
+            of_ptx = {build.ptx: _advancing(workspace.run, build, advance) for build in _once_each(builds)}
+            outcomes = {label: of_ptx[build.ptx] for label, build in builds.items()}
         result["arch"] = next(iter(builds.values())).arch.name
         result["parity"] = _gates(outcomes, expected, shape, narrator)
         result["hazards"] = {label: list(outcome.hazards) for label, outcome in outcomes.items()}
@@ -199,6 +207,11 @@ def _gates(outcomes: dict[str, Outcome], expected, shape: Shape, narrator: Narra
     gates = {label: parity.check(outcome, expected) for label, outcome in outcomes.items()}
     narrator.parity(shape, gates)
     return {label: gate.as_record() for label, gate in gates.items()}
+
+
+def _once_each(builds: dict[str, Build]) -> list[Build]:
+    """One build of each PTX: a kernel whose blocks per SM are pinned has the PTX of the same one unpinned."""
+    return list({build.ptx: build for build in reversed(builds.values())}.values())
 
 
 def _advancing(run, build: Build, advance):

@@ -8,7 +8,7 @@ import numpy as np
 import experiments
 from playground import Probe
 from playground.emulator.hazards import READ_AFTER_WRITE
-from playground.report import catalogue, predictions
+from playground.report import catalogue, marks, predictions
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -27,6 +27,11 @@ def test_the_results_are_those_of_the_records():
 def test_the_predictions_are_those_of_the_records():
     table = re.search(r"<!-- predictions -->\n(.*?)\n?<!-- /predictions -->", README, re.DOTALL).group(1)
     assert table == predictions.as_markdown(predictions.rows(ROOT / "results", experiments.names()))
+
+
+def test_the_marks_of_all_mechanisms_are_those_of_the_records():
+    table = re.search(r"<!-- mechanisms -->\n(.*?)\n?<!-- /mechanisms -->", README, re.DOTALL).group(1)
+    assert table == marks.as_markdown(marks.rows(ROOT / "results", experiments.statements()))
 
 
 def test_ci_runs_the_test_command():

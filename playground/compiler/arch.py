@@ -115,3 +115,9 @@ def residency(arch: Arch, threads: int, registers: int, shared: int) -> Residenc
         limits["shared memory"] = 0
     limiter = min(limits, key=limits.get)
     return Residency(limits[limiter], limiter)
+
+
+def shared_for_at_most(blocks: int, arch: Arch, shared: int) -> int:
+    """Shared bytes per block, `shared` or as few more as it takes, with which one SM holds at most `blocks` blocks."""
+    too_small_by_a_unit = arch.shared_per_sm // (blocks + 1) // SHARED_UNIT * SHARED_UNIT
+    return max(shared, too_small_by_a_unit + SHARED_UNIT - arch.reserved)

@@ -37,16 +37,18 @@ class EmulatedWorkspace:
         addresses = [memory.place(self._array(tensor)) for tensor in self.contract.tensors]
         kernel.check_addresses(addresses)
         parameters = [*addresses, *(dims[name] for name in self.contract.dimensions)]
-        grid, shared = kernel.grid(**dims), kernel.layout.bytes
+        grid, shared = kernel.grid(**dims), build.dynamic_shared
         return launch(build.ptx, grid, kernel.threads, parameters, memory, shared, checks=checks)
 
     def outcome(self, report: Report) -> Outcome:
         """What a run left, as every runner tells it."""
-        arrays = dict(zip((tensor.name for tensor in self.contract.tensors), report.outputs))
+        names = [tensor.name for tensor in self.contract.tensors]
+        arrays = dict(zip(names, report.outputs))
+        read = {f"global_bytes_read_of_{name}": bytes for name, bytes in zip(names, report.bytes_read)}
         return Outcome(
             outputs={tensor.name: arrays[tensor.name] for tensor in self.contract.outputs},
             hazards=[_relative(asdict(hazard)) for hazard in report.hazards],
-            counts=report.counts.total(),
+            counts=report.counts.total() | read,
         )
 
     def _array(self, tensor) -> np.ndarray:

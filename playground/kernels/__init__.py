@@ -3,7 +3,7 @@
 from playground.kernels.elementwise import add_bias, convert_f32_f16, rms_norm, rope, store_kv_f16, swiglu
 from playground.kernels.fa_prefill import fa_prefill
 from playground.kernels.gemm_f16_nt import gemm_f16_nt
-from playground.kernels.kernel import Kernel
+from playground.kernels.kernel import Kernel, pinned
 
 KERNELS = {
     "add_bias": add_bias,
@@ -16,4 +16,4 @@ KERNELS = {
     "swiglu": swiglu,
 }
 
-__all__ = ["KERNELS", "Kernel", *KERNELS]
+__all__ = ["KERNELS", "Kernel", "pinned", *KERNELS]

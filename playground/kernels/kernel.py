@@ -1,13 +1,14 @@
 """Kernel: the immutable description of one specialisation, before any compiler or device."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from playground.errors import Refusal
 from playground.kernels.contract import Contract
 from playground.kernels.layout import SharedLayout
+from playground.kernels.parameters import check_whole
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Kernel:
     alignment: bytes that the addresses of its tensors must be multiples of, where it accesses vectors. min_blocks:
     blocks per SM that the compiler must leave registers for. period: per dimension, after how much of it the kernel
     does the same again (a tile, an unrolled loop, a line of memory): what its counts are extrapolated by.
+    blocks_per_sm: see `pinned`.
     """
 
     name: str
@@ -32,9 +34,15 @@ class Kernel:
     alignment: int = 1
     min_blocks: int = 1
     period: Mapping[str, int] = field(default_factory=dict)
+    blocks_per_sm: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.parameters.items())})"
+        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.described.items())})"
+
+    @property
+    def described(self) -> dict[str, int | str]:
+        """The parameters, and the pin if there is one: what tells this kernel from others of its name."""
+        return {**self.parameters, **({"blocks_per_sm": self.blocks_per_sm} if self.blocks_per_sm else {})}
 
     def check_addresses(self, addresses: Sequence[int]) -> None:
         """Refuse a tensor that lies where its elements, or the vectors that this kernel takes them in, cannot."""
@@ -42,3 +50,15 @@ class Kernel:
             needed = max(self.alignment, np.dtype(tensor.dtype).itemsize)
             if address % needed:
                 raise Refusal(f"{self}: {tensor.name} is at {address:#x}, which is not a multiple of {needed} bytes")
+
+
+def pinned(kernel: Kernel, blocks: int) -> Kernel:
+    """The same kernel with exactly `blocks` blocks on each SM, held there by dynamic shared memory that nobody touches.
+
+    The build computes how many bytes that takes, and refuses what other limits stop short of. The machine code is the
+    same; what else a pin takes is L1 cache, which shares the memory.
+    """
+    check_whole("pinned", blocks=blocks)
+    if blocks < 1:
+        raise Refusal(f"pinned: blocks = {blocks} is not 1 or more")
+    return replace(kernel, blocks_per_sm=blocks)

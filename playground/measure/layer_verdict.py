@@ -17,9 +17,9 @@ def judge(record: Mapping) -> dict:
     verdicts = {}
     for position, candidate in enumerate(candidates):
         sides = (baseline, candidate, verdict.CONTROL)
-        if not _timed_everywhere(record["shapes"], sides):
+        if not timed_everywhere(record["shapes"], sides):
             continue
-        total = [_layer_total(record["shapes"], side) for side in sides]
+        total = [layer_total(record["shapes"], side) for side in sides]
         judged = verdict.judge(*total, bar=bar)
         verdicts[candidate] = {
             **judged.as_record(),
@@ -30,7 +30,7 @@ def judge(record: Mapping) -> dict:
     return verdicts
 
 
-def _timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
+def timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
     return bool(shapes) and all(side in shape.get("samples_us", ()) for shape in shapes for side in sides)
 
 
@@ -38,7 +38,7 @@ def _judge_shape(shape: Mapping, sides: Sequence[str], bar: float) -> verdict.Ve
     return verdict.judge(*(shape["samples_us"][side] for side in sides), bar=bar)
 
 
-def _layer_total(shapes: Sequence[Mapping], side: str) -> np.ndarray:
+def layer_total(shapes: Sequence[Mapping], side: str) -> np.ndarray:
     rounds = min(len(shape["samples_us"][side]) for shape in shapes)
     return sum(len(shape["roles"]) * np.array(shape["samples_us"][side][:rounds]) for shape in shapes)
 

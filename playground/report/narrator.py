@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from playground.measure.parity import Parity
 from playground.report.floors import floors_table, reached_table
+from playground.report.marks import mark_line
 from playground.report.rates import rates
 from playground.report.tables import counts_table, interval, ledger_table, table
 from playground.shapes import Shape
@@ -41,13 +42,22 @@ class Narrator:
     def __init__(self, out: Console):
         self.out = out
 
-    def question(self, question: str, kernels: Sequence[str], claim: str | None, predictions: Sequence[str]) -> None:
-        """kernels: their labels, the baseline's first."""
+    def question(
+        self,
+        question: str,
+        kernels: Sequence[str],
+        claim: str | None,
+        predictions: Sequence[str],
+        controls: Sequence[str] = (),
+    ) -> None:
+        """kernels: the labels of those compared, the baseline's first. controls: of those launched beside them."""
         baseline, *candidates = kernels
         self.out.print(question, style="bold")
         self.out.print(f"  baseline    {baseline}")
         for candidate in candidates:
             self.out.print(f"  candidate   {candidate}")
+        for control in controls:
+            self.out.print(f"  control     {control}")
         if claim:
             self.out.print(f"  source      {claim}")
         for prediction in predictions:
@@ -111,6 +121,13 @@ class Narrator:
                 )
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
+
+    def mechanisms(self, judged: Sequence[Mapping]) -> None:
+        """judged: as in the record, a line for each mark."""
+        self.out.print()
+        for mechanism in judged:
+            for mark in mechanism["marks"]:
+                self.out.print(mark_line(mechanism, mark))
 
     @contextlib.contextmanager
     def progress(self, what: str, total: int | None) -> Iterator[Callable[[], None]]:

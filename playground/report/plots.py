@@ -14,6 +14,7 @@ from playground.report.picture import lane_maps
 from playground.report.picture.header import header
 from playground.report.picture.ladder.figure import figure as ladder_figure
 from playground.report.picture.ledger import ledger
+from playground.report.picture.mechanisms import mechanisms
 from playground.report.picture.page import Page, write
 from playground.report.picture.ratios import ratios
 from playground.report.picture.samples import samples
@@ -59,5 +60,6 @@ def figure(record: dict) -> Figure:
     bottom = samples(page, record, bottom + 0.3)
     bottom = ratios(page, record, bottom + 0.35)
     bottom = ledger(page, record, bottom + 0.35)
+    bottom = mechanisms(page, record, bottom + 0.35)
     page.cut(bottom + 0.2)
     return page.figure

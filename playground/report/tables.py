@@ -17,12 +17,12 @@ def table(*columns: str, title: str | None = None) -> Table:
 
 
 def counts_table(emulated: Mapping) -> Table:
-    """Derived counts of one emulated shape, a column per variant."""
-    counts = emulated["counts"]
-    rows = table(f"counted on {extent(emulated['dims'])}, PTX for {emulated['arch']}", *counts)
-    figures = [derived(one) for one in counts.values()]
-    for name in figures[0]:
-        rows.add_row(name, *(one[name] for one in figures))
+    """Derived counts of one emulated shape, a row per kernel."""
+    figures = {label: derived(counts) for label, counts in emulated["counts"].items()}
+    names = next(iter(figures.values()))
+    rows = table(f"counted on {extent(emulated['dims'])}, PTX for {emulated['arch']}", *names)
+    for label, own in figures.items():
+        rows.add_row(label, *own.values())
     return rows
 
 

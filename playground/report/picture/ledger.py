@@ -6,6 +6,7 @@ from matplotlib.patches import Rectangle
 
 from playground.report.picture.page import BODY, FAILED, LEFT, MUTED, NORMAL, SMALL, Page, line_height, panel_title
 from playground.report.picture.sides import side_name, sides_of
+from playground.report.variants import launched
 
 GROUP = 3.7
 REGISTERS, SPILLS, SHARED, THREADS, BLOCKS = 0.5, 0.95, 1.6, 2.03, 2.22
@@ -20,11 +21,11 @@ def ledger(page: Page, record: dict, top: float) -> float:
     for column, gpu in enumerate(gpus):
         _ledger_head(page, gpu, record, BODY + column * GROUP, y)
     y += 2 * line_height(NORMAL) + 0.06
-    ledgers = [ledger for variant in record["variants"] for ledger in variant["ledgers"].values()]
+    ledgers = [ledger for variant in launched(record) for ledger in variant["ledgers"].values()]
     most = max(ledger.get("blocks_per_sm", 0) for ledger in ledgers)
     baseline = record["variants"][0]["ledgers"]
-    kernels = [side for side in sides_of(record) if side.role in ("baseline", "candidate")]
-    for side, variant in zip(kernels, record["variants"]):
+    kernels = [side for side in sides_of(record) if side.role in ("baseline", "candidate", "control")]
+    for side, variant in zip(kernels, launched(record)):
         bottom = page.lines(LEFT, y, side_name(page, side), color=side.colour, weight="bold")
         for column, gpu in enumerate(gpus):
             place = BODY + column * GROUP, y
