@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from playground.compiler.build import Build
-from playground.emulator.global_memory import GlobalMemory
-from playground.emulator.launch import Report, launch
+from playground.emulator.arrays import emulate_build, poisoned
+from playground.emulator.launch import Report
 from playground.kernels.contract import Contract
-from playground.runner import POISON, Outcome
+from playground.runner import Outcome
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,11 +33,7 @@ class EmulatedWorkspace:
 
     def report(self, build: Build) -> Report:
         """Execute the build's PTX; the report also has the counts per Python line."""
-        memory, kernel, dims = GlobalMemory(), build.kernel, self.dims
-        addresses = [memory.place(self._array(tensor)) for tensor in self.contract.tensors]
-        kernel.check_addresses(addresses)
-        parameters = [*addresses, *(dims[name] for name in self.contract.dimensions)]
-        return launch(build.ptx, kernel.grid(**dims), kernel.threads, parameters, memory, kernel.layout.bytes)
+        return emulate_build(build, [self._array(tensor) for tensor in self.contract.tensors], self.dims)
 
     def outcome(self, report: Report) -> Outcome:
         """What a run left, as every runner tells it."""
@@ -51,9 +47,7 @@ class EmulatedWorkspace:
     def _array(self, tensor) -> np.ndarray:
         if tensor in self.contract.inputs:
             return self.inputs[tensor.name]
-        array = np.empty(self.contract.shape_of(tensor, self.dims), tensor.dtype)
-        array.view(np.uint8).fill(POISON)
-        return array
+        return poisoned(self.contract.shape_of(tensor, self.dims), tensor.dtype)
 
 
 def _relative(hazard: dict) -> dict:
