@@ -79,7 +79,7 @@ def save(
         "tie_word_embeddings": model.tied,
         "hidden_act": FIXED["hidden_act"],
         "max_position_embeddings": 32768,
-        "torch_dtype": "float16",
+        "torch_dtype": "float32",  # what all tensors, f16 and f32, are read into without rounding
     }
     (directory / CONFIG).write_text(json.dumps(config, indent=2) + "\n")
 
