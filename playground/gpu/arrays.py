@@ -1,6 +1,6 @@
 """Arrays that many launches share, on a device: the same few methods as emulator/arrays.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,10 +56,14 @@ class DeviceArrays:
 
     def launch(self, build: Build, tensors: Sequence[Buffer | Row], dims: Mapping[str, int]) -> None:
         """Enqueue the build on the tensors, which may be larger than `dims` say, and the same one more than once."""
+        self.launcher(build, tensors, dims)()
+
+    def launcher(self, build: Build, tensors: Sequence[Buffer | Row], dims: Mapping[str, int]) -> Callable[[], None]:
+        """A function that enqueues this launch; its arguments are checked and packed here, once."""
         build.kernel.contract.check_dimensions(dims)
         if build.cubin not in self.programs:
             self.programs[build.cubin] = Program(build, self.device)
-        self.programs[build.cubin].launcher([tensor.address for tensor in tensors], dims)()
+        return self.programs[build.cubin].launcher([tensor.address for tensor in tensors], dims)
 
     def require(self, needed: int, what: str) -> None:
         """Refuse what does not fit into the memory that is free."""

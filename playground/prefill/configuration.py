@@ -1,7 +1,8 @@
 """Which kernel variant each pass of the decoder uses, and the campaign as a row of such choices."""
 
-from dataclasses import dataclass, fields
-from dataclasses import replace as _replace
+import dataclasses
+from dataclasses import dataclass, field, fields
+from functools import partial
 
 from playground.errors import Refusal
 from playground.kernels import (
@@ -29,14 +30,14 @@ class Configuration:
     store_kv: Kernel
     swiglu: Kernel
     rope: Kernel
-    rms_norm: Kernel = rms_norm("f16")
-    add_bias: Kernel = add_bias()
-    embedding: Kernel = embedding()
+    rms_norm: Kernel = field(default_factory=partial(rms_norm, "f16"))
+    add_bias: Kernel = field(default_factory=add_bias)
+    embedding: Kernel = field(default_factory=embedding)
 
     @property
     def kernels(self) -> dict[str, Kernel]:
         """By kind of pass."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
 
     def replace(self, name: str | None = None, **kernels: Kernel) -> "Configuration":
         """The same with other kernels for some kinds of pass, each of the contract that the pass has."""
@@ -46,7 +47,7 @@ class Configuration:
             if kernel.contract.name != self.kernels[kind].contract.name:
                 wanted = self.kernels[kind].contract.name
                 raise Refusal(f"{kernel} computes {kernel.contract.name}, the pass {kind} needs {wanted}")
-        return _replace(self, name=name or self.name, **kernels)
+        return dataclasses.replace(self, name=name or self.name, **kernels)
 
     def kind_of(self, kernel: Kernel) -> str:
         """The kind of pass that the kernel could be swapped into."""
@@ -59,8 +60,8 @@ class Configuration:
 def campaign(hd: int = 128) -> tuple[Configuration, ...]:
     """The source's steps in their order, each with all before it, then our own; hd: the model's head dimension.
 
-    8p: where the session of seed 000 began. P5·0 to P5·3: as its commits follow one another; P5·3 in its two cuts. FAP2:
-    seed 001. Padded: rows of the GEMM's tiles padded, which lets KS=64 pay, and the last scalar kernel vectorised.
+    8p: where the session of seed 000 began. P5·0 to P5·3: as its commits follow one another, P5·3 in its two cuts.
+    FAP2: seed 001. padded: rows of the GEMM's tiles padded, which lets KS=64 pay, and swiglu vectorised.
     """
     start = Configuration(
         "8p",

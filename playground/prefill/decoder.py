@@ -120,14 +120,14 @@ class Decoder:
         for name, rows in cache.items():
             found.append(self._pass("store", "store_kv", [name, "positions", rows], nt=nt, nkt=kv, slots=self.slots))
         attended = ["q", cache["k"], cache["v"], "positions", "attended"]
-        heads = {"nh": model.heads, "nk": model.kv_heads}
+        heads, o = {"nh": model.heads, "nk": model.kv_heads}, prefix + "self_attn.o_proj.weight"
         return [
             *found,
             self._pass("attention", "attention", attended, nt=nt, **heads, kv=start + nt),
             self._pass("convert", "convert", ["attended", "attended_f16"], n=nt * widths["q"]),
-            self._gemm("o", "attended_f16", prefix + "self_attn.o_proj.weight", "projected", nt, model.hidden, widths["q"]),
+            self._gemm("o", "attended_f16", o, "projected", nt, model.hidden, widths["q"]),
             self._residual(nt),
-        ]  # fmt: skip
+        ]
 
     def _feed_forward(self, prefix: str, nt: int) -> list[Pass]:
         """x += down(silu(gate) · up of norm(x))."""
@@ -182,7 +182,7 @@ class Decoder:
             outside = tokens[(tokens < 0) | (tokens >= self.model.vocabulary)]
             raise Refusal(f"token {outside[0]} is outside the vocabulary of {self.model.vocabulary}")
         if not 0 <= start <= self.filled:
-            raise Refusal(f"start = {start}: the cache holds positions 0 to {self.filled - 1} so far")
+            raise Refusal(f"start = {start}: the cache holds {self.filled} positions so far")
         if start + len(tokens) > self.slots:
             raise Refusal(f"{len(tokens)} tokens from position {start} on: the cache has {self.slots} slots")
 
@@ -195,5 +195,6 @@ def _check_model(model: Model) -> None:
         raise Refusal(f"{model.heads} query heads are not a multiple of {model.kv_heads} key heads")
     if model.rms_eps != EPSILON or model.rope_theta != THETA:
         raise Refusal(
-            f"rms_eps = {model.rms_eps:g} and rope_theta = {model.rope_theta:g}: the kernels have {EPSILON:g} and {THETA:g}"
+            f"rms_eps = {model.rms_eps:g} and rope_theta = {model.rope_theta:g}:"
+            f" the kernels have {EPSILON:g} and {THETA:g}"
         )

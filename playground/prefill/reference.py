@@ -30,20 +30,37 @@ def logits(model: Model, weights: Mapping[str, np.ndarray], tokens: np.ndarray) 
     return _norm(x, W[FINAL_NORM], model) @ W[head_name(model)].T
 
 
-def expected_logits(model: Model, weights: Mapping[str, np.ndarray], tokens: np.ndarray) -> dict[str, Expected]:
-    """Of the last token.
+def rounding(model: Model, roundings_per_layer: int = ROUNDINGS_PER_LAYER) -> float:
+    """How far logits may be off, as a part of their root mean square.
 
-    Tolerance: what goes through a layer is rounded to f16 seven times (norm, q, k and v, the softmax's weights, the
-    attended values, norm, the activation), and once more before the head. Each rounding is an independent relative error
-    of 2^-11 at the most, which a matrix of random signs hands on as it is, so they add up by the root of their number;
-    six standard deviations of that are allowed, of the logits' own size. A missing bias or a wrong position is off by
-    more than ten times as much. What the layers do in f32 is 2^-13 of these.
+    What goes through a layer is rounded to f16 seven times (norm, q, k, v, the softmax's weights, attended values, norm,
+    activation: k beside q), and once more before the head. Each rounding is an independent relative error of 2^-11 at
+    the most, which a matrix of random signs hands on as it is, so they add up by the root of their number; six times
+    that is allowed. The roundings to f32 are 2^-13 of these.
     """
+    return DEVIATIONS * np.sqrt(roundings_per_layer * model.layers + 1) * UNIT
+
+
+def expected_logits(model: Model, weights: Mapping[str, np.ndarray], tokens: np.ndarray) -> dict[str, Expected]:
+    """Of the last token, with the tolerance of `rounding`."""
     values = logits(model, weights, tokens)[-1]
-    roundings = ROUNDINGS_PER_LAYER * model.layers + 1
-    allowed = DEVIATIONS * np.sqrt(roundings) * UNIT * np.sqrt(np.mean(values**2))
-    source = f"6 · sqrt({roundings} roundings to f16) · 2^-11 of the logits' root mean square"
-    return {"logits": Expected(values, np.full(values.shape, allowed), source)}
+    return {"logits": _within(values, rounding(model), "6 · sqrt(7 · layers + 1) · 2^-11 of the logits' rms: f16")}
+
+
+def agreeing_logits(
+    model: Model, others: np.ndarray, roundings_per_layer: int = ROUNDINGS_PER_LAYER
+) -> dict[str, Expected]:
+    """What one run's logits should be by another's, each as far off as `rounding` allows."""
+    allowed = np.hypot(rounding(model), rounding(model, roundings_per_layer))
+    return {
+        "logits": _within(
+            others.astype(np.float64), allowed, "f16 roundings of both runs, 6 · sqrt(n) · 2^-11 of the rms"
+        )
+    }
+
+
+def _within(values: np.ndarray, allowed: float, source: str) -> Expected:
+    return Expected(values, np.full(values.shape, allowed * np.sqrt(np.mean(values**2))), source)
 
 
 def _norm(x: np.ndarray, weight: np.ndarray, model: Model) -> np.ndarray:
