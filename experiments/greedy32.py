@@ -37,7 +37,7 @@ PROMPTS = (
     'def read(path, encoding="utf-8"):\n    """Return the text of the file at *path*.\n\n    Raises OSError if the file'
     ' cannot be opened, and UnicodeDecodeError if it is not text.\n    """\n    with open(path, ',
 )
-"""As bytes, some fill less than the 64 rows of a tile, one more than one, one more than two."""
+"""As bytes, some fill less than the 64 rows of a tile, one more than one tile, one more than three."""
 TOKENS = 32
 
 EMULATED_ON, EMULATED_TOKENS = "H200", 4
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, model: Model, weights: Mapping[str, np.ndar
         "prompts": texts,
         "decoded": compared,
         "transformers": gates,
-        "checks": comparison.checks(compared, getattr(runner, "hazards", ()), gates),
+        "checks": comparison.checks(compared, getattr(runner, "hazards", None), gates),
     }
     tell(record, words, out)
     return record

@@ -7,13 +7,12 @@ import numpy as np
 
 from playground.errors import Refusal
 from playground.measure.references.expected import Expected
-from playground.measure.references.gemm import DEVIATIONS
-from playground.prefill.reference import ROUNDINGS_PER_LAYER, UNIT
+from playground.prefill.reference import rounding
 from playground.shapes import Model
 
 
 def expected(directory: Path, model: Model, prompts: Sequence[Sequence[int]]) -> Iterator[dict[str, Expected]]:
-    """Of each prompt's last token, with the tolerance of reference.expected_logits."""
+    """Of each prompt's last token, with the tolerance of reference.rounding."""
     try:
         import torch
         from transformers import Qwen2ForCausalLM
@@ -21,7 +20,7 @@ def expected(directory: Path, model: Model, prompts: Sequence[Sequence[int]]) ->
         raise Refusal(f"the check needs transformers and torch: {error}") from error
     transformer = Qwen2ForCausalLM.from_pretrained(directory, local_files_only=True, attn_implementation="eager")
     transformer = transformer.float().eval()
-    relative = DEVIATIONS * np.sqrt(ROUNDINGS_PER_LAYER * model.layers + 1) * UNIT
+    relative = rounding(model)
     source = f"{relative:.1e} of the root mean square of transformers' logits"
     for prompt in prompts:
         with torch.inference_mode():

@@ -93,8 +93,9 @@ def latest(path: Path) -> dict | None:
 
 
 def _missing(record: dict) -> set[str]:
-    """The keys that the record lacks of the kind that it comes closest to."""
-    return min((kind - record.keys() for kind in KINDS), key=len)
+    """The keys that the record lacks of the kind that it comes closest to: that lacks fewest, then that has most."""
+    nearest = min(KINDS, key=lambda kind: (len(kind - record.keys()), -len(kind & record.keys())))
+    return nearest - record.keys()
 
 
 def _finite(value):
