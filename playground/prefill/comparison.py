@@ -76,7 +76,7 @@ def parities(decoder_of: Callable, plan: Plan, expected: Sequence[Mapping[str, E
 def checks(
     compared: Mapping[str, list[dict]], hazards: Sequence | None, gates: Mapping[str, list[dict]]
 ) -> dict[str, bool]:
-    """What must hold, by name. hazards: None where nobody looks for them. gates: of `parities`, empty if not compared."""
+    """What must hold, by name. hazards: None where nobody looks. gates: of `parities`, empty if not compared."""
     entries = [entry for entries in compared.values() for entry in entries]
     found = {
         "every configuration writes the same tokens": all(entry["difference"] is None for entry in entries),
