@@ -18,8 +18,14 @@ SCHEMA = 1
 
 RUN = {"commit", "dirty", "versions", "gpu"}
 PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
-KINDS = (RUN | PROBE | {"shapes", "verdicts"}, RUN | {"time", "probe", "dumps"}, RUN | {"kernels"})
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU."""
+PREFILL = {"time", "probe", "model", "tokens", "configurations", "budgets", "wall"}
+KINDS = (
+    RUN | PROBE | {"shapes", "verdicts"},
+    RUN | {"time", "probe", "dumps"},
+    RUN | {"kernels"},
+    RUN | PREFILL,
+)
+"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of the prefill's wall."""
 
 
 def prepare(path: Path) -> None:
