@@ -7,6 +7,7 @@ import numpy as np
 
 from playground.compiler.build import Build
 from playground.emulator.arrays import emulate_build, poisoned
+from playground.emulator.hazards import Hazard
 from playground.emulator.launch import Report
 from playground.kernels.contract import Contract
 from playground.runner import Outcome
@@ -40,7 +41,7 @@ class EmulatedWorkspace:
         arrays = dict(zip((tensor.name for tensor in self.contract.tensors), report.outputs))
         return Outcome(
             outputs={tensor.name: arrays[tensor.name] for tensor in self.contract.outputs},
-            hazards=[_relative(asdict(hazard)) for hazard in report.hazards],
+            hazards=[hazard_record(hazard) for hazard in report.hazards],
             counts=report.counts.total(),
         )
 
@@ -50,6 +51,7 @@ class EmulatedWorkspace:
         return poisoned(self.contract.shape_of(tensor, self.dims), tensor.dtype)
 
 
-def _relative(hazard: dict) -> dict:
-    path = Path(hazard["file"])
-    return hazard | {"file": str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name}
+def hazard_record(hazard: Hazard) -> dict:
+    """A hazard as it goes into a record, its file named from the root of the checkout."""
+    path = Path(hazard.file)
+    return asdict(hazard) | {"file": str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name}

@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 from playground.emulator.bfloat import widen
 from playground.errors import Refusal
 from playground.kernels.attention.contract import HEAD_DIMENSIONS
-from playground.prefill.weights import tensor_shapes
+from playground.prefill.weights import HEAD, tensor_shapes
 from playground.shapes import Model
 
 CONFIG, WHOLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -52,7 +52,7 @@ def load(directory: Path) -> tuple[Model, dict[str, np.ndarray]]:
     weights = {}
     for path in _files(directory):
         for name, dtype, array in _tensors(path):
-            if name == "lm_head.weight" and model.tied:
+            if name == HEAD and model.tied:
                 continue  # some checkpoints store the embedding twice
             if name not in wanted:
                 raise Refusal(f"{path}: tensor {name} is not one of the {len(wanted)} of a {MODEL_TYPE} model")

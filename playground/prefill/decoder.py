@@ -3,7 +3,6 @@
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,24 +12,9 @@ from playground.kernels.attention.contract import HEAD_DIMENSIONS
 from playground.kernels.elementwise.rms_norm import EPSILON
 from playground.kernels.elementwise.rope import THETA
 from playground.prefill.configuration import Configuration
+from playground.prefill.passes import Pass
 from playground.prefill.weights import EMBEDDING, FINAL_NORM, head_name, layer_prefix, placed
 from playground.shapes import Model
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One launch. role: what it does in the layer (q, gate, residual, …). kind: the configuration's field it uses."""
-
-    role: str
-    kind: str
-    build: Build
-    tensors: Sequence
-    dims: Mapping[str, int]
-
-    @property
-    def work(self) -> dict:
-        """FLOP, bytes and the unit of its rate: see Contract.work."""
-        return self.build.kernel.contract.work(self.dims)
 
 
 def array_shapes(model: Model, slots: int) -> dict[str, tuple[tuple[int, ...], str]]:

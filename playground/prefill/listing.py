@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from playground.compiler.arch import Arch
 from playground.prefill.configuration import Configuration
-from playground.prefill.decoder import Decoder, Pass
+from playground.prefill.decoder import Decoder
+from playground.prefill.passes import Pass
 from playground.prefill.weights import tensor_shapes
 from playground.shapes import Model
 

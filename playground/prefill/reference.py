@@ -33,10 +33,10 @@ def logits(model: Model, weights: Mapping[str, np.ndarray], tokens: np.ndarray) 
 def rounding(model: Model, roundings_per_layer: int = ROUNDINGS_PER_LAYER) -> float:
     """How far logits may be off, as a part of their root mean square.
 
-    What goes through a layer is rounded to f16 seven times (norm, q, k, v, the softmax's weights, attended values, norm,
-    activation: k beside q), and once more before the head. Each rounding is an independent relative error of 2^-11 at
-    the most, which a matrix of random signs hands on as it is, so they add up by the root of their number; six times
-    that is allowed. The roundings to f32 are 2^-13 of these.
+    What goes through a layer is rounded to f16 seven times (norm, q with k, v, the softmax's weights, attended values,
+    norm, activation), and once more before the head. Each rounding is an independent relative error of 2^-11 at the
+    most, which a matrix of random signs hands on as it is, so they add up by the root of their number; six times that
+    is allowed. The roundings to f32 are 2^-13 of these.
     """
     return DEVIATIONS * np.sqrt(roundings_per_layer * model.layers + 1) * UNIT
 

@@ -15,6 +15,7 @@ from playground.measure.timing import Stopwatch, laps, rounds_for
 from playground.measure.verdict import CONTROL
 from playground.prefill.configuration import CONFIGURATIONS, Configuration
 from playground.prefill.decoder import Decoder, array_bytes
+from playground.prefill.passes import by_role
 from playground.prefill.reference import agreeing_logits
 from playground.prefill.weights import random_weights, weight_bytes
 from playground.runner import Outcome
@@ -33,7 +34,7 @@ class Beside:
 
 
 class Wall:
-    """A model with random weights on a device, and the tokens that every prefill runs on: made once, for many measurements.
+    """A model with random weights on a device, and the tokens of every prefill: made once, for many measurements.
 
     Refuses, before it allocates, what the device's free memory does not hold.
     """
@@ -100,20 +101,3 @@ class Wall:
 
     def _gate(self, logits: np.ndarray, others: np.ndarray, *roundings: int) -> parity.Parity:
         return parity.check(Outcome({"logits": logits}), agreeing_logits(self.model, others, *roundings))
-
-
-def by_role(passes, times: np.ndarray | None = None) -> list[dict]:
-    """The passes of each role together, as a record has them; times: [repeats, passes] µs, if they were measured."""
-    found: dict[str, dict] = {}
-    for number, one in enumerate(passes):
-        work = one.work
-        empty = {"role": one.role, "kind": one.kind, "kernel": str(one.build.kernel), "unit": work["unit"]}
-        sums = found.setdefault(one.role, empty | {"launches": 0, "flop": 0, "bytes": 0, "samples_us": []})
-        sums["launches"] += 1
-        for counted in ("flop", "bytes"):
-            sums[counted] += work[counted]
-        if times is not None:
-            sums["samples_us"] = times[:, number] + (sums["samples_us"] if sums["launches"] > 1 else 0)
-    for sums in found.values():
-        sums["samples_us"] = [round(float(value), 3) for value in sums["samples_us"]]
-    return list(found.values())

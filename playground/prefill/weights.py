@@ -66,7 +66,9 @@ def random_weights(runner, model: Model, seed: int = 1) -> dict:
     for number, (name, (shape, dtype)) in enumerate(tensor_shapes(model).items()):
         if dtype == "float16":
             weights[name] = runner.allocate(shape, dtype)
-            runner.launch(made, [weights[name]], {"od": shape[0], "id": shape[1], "seed": seed + number})
+            runner.launch(
+                made, [weights[name]], {"od": shape[0], "id": shape[1], "seed": (seed + number) % (2**31 - 1) + 1}
+            )
         else:
             values = SPREAD * generator.standard_normal(shape, np.float32) + name.endswith("norm.weight")
             weights[name] = runner.place(values.astype(np.float32))

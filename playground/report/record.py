@@ -18,13 +18,17 @@ SCHEMA = 1
 
 RUN = {"commit", "dirty", "versions", "gpu"}
 PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
+PREFILL = {"time", "probe", "model", "tokens", "configurations", "budgets", "wall"}
+GREEDY = {"time", "probe", "model", "configurations", "prompts", "decoded", "checks"}
 KINDS = (
     RUN | PROBE | {"shapes", "verdicts"},
     RUN | {"time", "probe", "dumps"},
     RUN | {"kernels"},
-    RUN | {"time", "probe", "model", "prompts", "decoded", "checks"},
+    RUN | PREFILL,
+    RUN | GREEDY,
 )
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of greedy decodings."""
+"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of the prefill's wall, of
+greedy decodings."""
 
 
 def prepare(path: Path) -> None:

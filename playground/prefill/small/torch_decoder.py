@@ -9,19 +9,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from playground.prefill.weights import EMBEDDING, FINAL_NORM, head_name, layer_prefix
 from playground.shapes import Model
 
 
 def logits(model: Model, weights: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
     """Of every position: [batch, nt] int64 -> [batch, nt, vocabulary]."""
-    x = F.embedding(tokens, weights["model.embed_tokens.weight"])
+    x = F.embedding(tokens, weights[EMBEDDING])
     turn = rotations(model, tokens.shape[1], x.device)
     for number in range(model.layers):
-        layer = _under(weights, f"model.layers.{number}.")
+        layer = _under(weights, layer_prefix(number))
         x = x + attention(model, layer, norm(model, x, layer["input_layernorm.weight"]), turn)
         x = x + feed_forward(layer, norm(model, x, layer["post_attention_layernorm.weight"]))
-    x = norm(model, x, weights["model.norm.weight"])
-    return F.linear(x, weights["model.embed_tokens.weight" if model.tied else "lm_head.weight"])
+    x = norm(model, x, weights[FINAL_NORM])
+    return F.linear(x, weights[head_name(model)])
 
 
 def norm(model: Model, x: Tensor, weight: Tensor) -> Tensor:
