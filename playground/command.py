@@ -83,12 +83,13 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def add_record_options(parser: argparse.ArgumentParser) -> None:
+def add_record_options(parser: argparse.ArgumentParser, pictured: bool = True) -> None:
     """The options of everything that ends in a record: where it runs, and what becomes of the record."""
     parser.add_argument("--on", choices=("auto", "gpu", "emulator"), default="auto", help="auto: the GPU if any")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument("--json", action="store_true", help="print the record, and nothing else, on standard output")
-    parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
+    if pictured:
+        parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
 
 
 @refusing
@@ -116,11 +117,11 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
 
 
 def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: Callable[[dict], bool]) -> int:
-    """Make a record, keep it and draw it if it has a picture, as the options say; the exit status.
+    """Make a record, keep it, and draw it if its kind is drawn, as the options say; the exit status.
 
-    make: `make(device, console)`, device None without a GPU, returns the record. held: whether its gates did.
+    held: whether the record's gates did.
     """
-    from playground.report import narrator, plots, record
+    from playground.report import plots
 
     if options.plot_only:
         if options.json:
@@ -128,6 +129,19 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
         for picture in plots.redraw(options.out, name):
             print(picture)
         return 0
+    result, path, out = make_record(name, options, make)
+    if plots.has_picture(result):
+        out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
+    return 0 if held(result) else GATE_FAILED
+
+
+def make_record(name: str, options: argparse.Namespace, make: Callable) -> tuple:
+    """Make a record and keep it, as the options say: the record, its path, and the console that tells of it.
+
+    make: `make(device, console)`, device None without a GPU, returns the record.
+    """
+    from playground.report import narrator, record
+
     device = choose_device(options.on)
     path = options.out / (device.slug if device else "emulator") / f"{name}.jsonl"
     record.prepare(path)
@@ -137,9 +151,7 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
         sys.stdout.write(record.dumps(result) + "\n")
     record.append(path, result)
     out.print(f"\nrecord   {path}")
-    if plots.has_picture(result):
-        out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
-    return 0 if held(result) else GATE_FAILED
+    return result, path, out
 
 
 def choose_device(on: str):

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from playground.compiler.build import Build
-from playground.emulator.global_memory import GlobalMemory
-from playground.emulator.launch import Report, launch
+from playground.emulator.arrays import emulate_build, poisoned
+from playground.emulator.hazards import Hazard
+from playground.emulator.launch import Report
 from playground.kernels.contract import Contract
-from playground.runner import POISON, Outcome
+from playground.runner import Outcome
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,12 +34,7 @@ class EmulatedWorkspace:
 
     def report(self, build: Build, checks: bool = True) -> Report:
         """Execute the build's PTX; the report also has the counts per Python line. checks: as in launch."""
-        memory, kernel, dims = GlobalMemory(), build.kernel, self.dims
-        addresses = [memory.place(self._array(tensor)) for tensor in self.contract.tensors]
-        kernel.check_addresses(addresses)
-        parameters = [*addresses, *(dims[name] for name in self.contract.dimensions)]
-        grid, shared = kernel.grid(**dims), build.dynamic_shared
-        return launch(build.ptx, grid, kernel.threads, parameters, memory, shared, checks=checks)
+        return emulate_build(build, [self._array(tensor) for tensor in self.contract.tensors], self.dims, checks)
 
     def outcome(self, report: Report) -> Outcome:
         """What a run left, as every runner tells it."""
@@ -47,18 +43,17 @@ class EmulatedWorkspace:
         read = {f"global_bytes_read_of_{name}": bytes for name, bytes in zip(names, report.bytes_read)}
         return Outcome(
             outputs={tensor.name: arrays[tensor.name] for tensor in self.contract.outputs},
-            hazards=[_relative(asdict(hazard)) for hazard in report.hazards],
+            hazards=[hazard_record(hazard) for hazard in report.hazards],
             counts=report.counts.total() | read,
         )
 
     def _array(self, tensor) -> np.ndarray:
         if tensor in self.contract.inputs:
             return self.inputs[tensor.name]
-        array = np.empty(self.contract.shape_of(tensor, self.dims), tensor.dtype)
-        array.view(np.uint8).fill(POISON)
-        return array
+        return poisoned(self.contract.shape_of(tensor, self.dims), tensor.dtype)
 
 
-def _relative(hazard: dict) -> dict:
-    path = Path(hazard["file"])
-    return hazard | {"file": str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name}
+def hazard_record(hazard: Hazard) -> dict:
+    """A hazard as it goes into a record, its file named from the root of the checkout."""
+    path = Path(hazard.file)
+    return asdict(hazard) | {"file": str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name}

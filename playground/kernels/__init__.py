@@ -1,6 +1,6 @@
 """Kernels as closures over their parameters, and Kernel, the description that they return."""
 
-from playground.kernels.elementwise import add_bias, convert_f32_f16, rms_norm, rope, store_kv_f16, swiglu
+from playground.kernels.elementwise import add_bias, convert_f32_f16, embedding, rms_norm, rope, store_kv_f16, swiglu
 from playground.kernels.fa_prefill import fa_prefill
 from playground.kernels.gemm_f16_nt import gemm_f16_nt
 from playground.kernels.kernel import Kernel, pinned
@@ -8,6 +8,7 @@ from playground.kernels.kernel import Kernel, pinned
 KERNELS = {
     "add_bias": add_bias,
     "convert_f32_f16": convert_f32_f16,
+    "embedding": embedding,
     "fa_prefill": fa_prefill,
     "gemm_f16_nt": gemm_f16_nt,
     "rms_norm": rms_norm,

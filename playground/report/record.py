@@ -18,13 +18,18 @@ SCHEMA = 1
 
 RUN = {"commit", "dirty", "versions", "gpu"}
 PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
+PREFILL = {"time", "probe", "model", "tokens", "configurations", "budgets", "wall"}
+GREEDY = {"time", "probe", "model", "configurations", "prompts", "decoded", "checks"}
 KINDS = (
     RUN | PROBE | {"shapes", "verdicts"},
     RUN | {"time", "probe", "dumps"},
     RUN | {"kernels"},
     RUN | {"time", "probe", "rates", "checks"},
+    RUN | PREFILL,
+    RUN | GREEDY,
 )
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of a GPU's rates."""
+"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of a GPU's rates, of the
+prefill's wall, of greedy decodings."""
 
 
 def prepare(path: Path) -> None:
@@ -93,8 +98,8 @@ def latest(path: Path) -> dict | None:
 
 
 def _missing(record: dict) -> set[str]:
-    """The keys that the record lacks of the kind that it comes closest to."""
-    nearest = min(KINDS, key=lambda kind: (len(kind - record.keys()), -len(kind)))
+    """The keys that the record lacks of the kind that it comes closest to: that lacks fewest, then that has most."""
+    nearest = min(KINDS, key=lambda kind: (len(kind - record.keys()), -len(kind & record.keys())))
     return nearest - record.keys()
 
 
