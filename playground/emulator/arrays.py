@@ -58,7 +58,7 @@ class EmulatedArrays:
 
 
 def emulate_build(build: Build, tensors: Sequence[np.ndarray], dims: Mapping[str, int], checks: bool = True) -> Report:
-    """Execute the build's PTX on copies of the tensors; an array that comes twice is one array. checks: as in launch."""
+    """Execute the build's PTX on copies of the tensors; one that comes twice is one array. checks: as in launch."""
     memory, kernel = GlobalMemory(), build.kernel
     address_of: dict[int, int] = {}
     for tensor in tensors:
