@@ -86,15 +86,16 @@ class Wall:
             "telemetry": telemetry.summary,
         }
 
-    def budget(self, configuration: Configuration, repeats: int) -> list[dict]:
-        """Per role of a pass: launches, work, and the time of all of them in each repeat, between events [µs]."""
+    def budget(self, configuration: Configuration, repeats: int) -> dict:
+        """Whole prefills and, right behind each, its passes one by one between events [µs], by role."""
         decoder = self.decoder.using(configuration)
         decoder.forward(self.tokens)
         passes = decoder.passes(self.nt)
         launches = [self.arrays.launcher(one.build, one.tensors, one.dims) for one in passes]
         with self._graph(decoder) as graph:
-            times = np.array([laps(self.device, launches, graph.launch) for _ in range(repeats)])
-        return by_role(passes, times)
+            times = [laps(self.device, [graph.launch, *launches], head_start=graph.launch) for _ in range(repeats)]
+        whole, *alone = np.array(times).T
+        return {"whole_us": [round(float(time), 1) for time in whole], "passes": by_role(passes, np.array(alone))}
 
     def _graph(self, decoder: Decoder) -> Graph:
         return Graph(self.device, lambda: decoder.launch(decoder.passes(self.nt)))

@@ -96,8 +96,15 @@ class Narrator:
                     f"  wall  {interval(wall['ratio'])}: {wall['verdict']}, by Amdahl with the source's share of"
                     f" {share['fraction']:.1%} ({share['source']})"
                 )
+            if "wall_measured" in judged:
+                self._measured_wall(judged["wall_measured"], record["wall"])
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
+
+    def _measured_wall(self, wall: Mapping, measured: Mapping) -> None:
+        prefills = f"whole prefills of {measured['tokens']:,} tokens, as the {measured['pass']} of {measured['stage']}"
+        verdict = f"{interval(wall['ratio'])}: {wall['verdict']}, A/A {interval(wall['control'])}"
+        self.out.print(f"  wall  {verdict}, measured on {prefills}")
 
     @contextlib.contextmanager
     def progress(self, what: str, total: int | None) -> Iterator[Callable[[], None]]:

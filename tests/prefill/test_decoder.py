@@ -1,5 +1,6 @@
 """The decoder, emulated: a prefill and the tokens after it agree with float64, by every configuration; no hazard."""
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -35,15 +36,15 @@ def gate(model, weights, tokens, logits):
 
 
 @pytest.mark.parametrize(
-    ("model", "configuration"),
-    [(TINY, campaign(64)[0]), (WIDE, CONFIGURATIONS[-1])],
+    ("model", "configuration", "parts"),
+    [(TINY, campaign(64)[0], (PROMPT, 1)), (WIDE, CONFIGURATIONS[-1], (33, 7, 1, 1))],
     ids=["one layer, hd 64, 8p", "two layers, hd 128, padded"],
 )
-def test_a_prefill_and_what_is_decoded_after_it_agree_with_float64(arrays, model, configuration):
-    """65 tokens in two parts, the second over the cache of the first, then one by one."""
+def test_a_prefill_and_what_is_decoded_after_it_agree_with_float64(arrays, model, configuration, parts):
+    """A prompt whole or in two parts, the second over the cache of the first, then one token at a time."""
     weights = random_weights(arrays, model, seed=5)
     decoder = Decoder(arrays, model, weights, configuration, slots=72)
-    for first, behind in ((0, 33), (33, PROMPT), (PROMPT, PROMPT + 1), (PROMPT + 1, PROMPT + 2)):
+    for first, behind in itertools.pairwise(itertools.accumulate((0, *parts))):
         logits = decoder.forward(TOKENS[first:behind], start=first)
         found = gate(model, weights, TOKENS[:behind], logits)
         assert found.passed, (first, behind, str(found))
