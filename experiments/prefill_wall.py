@@ -84,10 +84,8 @@ def _emulate(arch, number: int, narrator: Narrator) -> dict[str, dict]:
         for configuration in CONFIGURATIONS:
             found[configuration.name] = emulated(configuration, arch, number)
             advance()
-    for name, one in found.items():
-        for what, gate in one["parity"].items():
-            verdict = "held" if gate["passed"] else "FAILED"
-            narrator.out.print(f"parity {what} {name} {verdict}: at worst {gate['worst']:.3f} of its tolerance")
+    for what in ("prefill", "decode"):
+        narrator.recorded_parity(f"one layer, {what}", {name: one["parity"][what] for name, one in found.items()})
     narrator.hazards({name: one["hazards"] for name, one in found.items()})
     return found
 
@@ -104,6 +102,7 @@ def _measure(device, number: int, rounds: int, narrator: Narrator) -> dict:
     configurations = {one.name: one for one in CONFIGURATIONS}
     found["peers"] = list(beside)
     found["wall"] = wall.measure(configurations, CONFIGURATIONS[-1].name, rounds, narrator.progress, beside)
+    narrator.recorded_parity("whole prefill", found["wall"]["parity"] | found["wall"]["peer_parity"])
     with narrator.progress("pass by pass", len(configurations)) as advance:
         for name, configuration in configurations.items():
             found["budgets"][name] = wall.budget(configuration, REPEATS)

@@ -75,6 +75,7 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     if options.wall and record["verdicts"]:
         timed = [kernel for kernel in probe.kernels if kernel is probe.baseline or str(kernel) in record["verdicts"]]
         record["wall"] = options.wall(timed, narrator.progress)
+        narrator.recorded_parity("whole prefill", record["wall"]["parity"])
         record["verdicts"] = layer_verdict.judge(record)
     narrator.verdicts(record)
     return record

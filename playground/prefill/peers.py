@@ -104,6 +104,7 @@ def _captured(model: Model, weights: dict, tokens, wrap: Callable, stream, torch
             graph.replay()
 
     def result() -> np.ndarray:
+        launch()
         stream.synchronize()
         return logits.float().cpu().numpy()
 

@@ -69,7 +69,11 @@ class Narrator:
         self.out.print()
         self.out.print(counts_table(emulated))
 
-    def parity(self, shape: Shape, gates: Mapping[str, Parity]) -> None:
+    def recorded_parity(self, what: str, gates: Mapping[str, Mapping]) -> None:
+        """Gates as they are in a record."""
+        self.parity(what, {label: Parity(**gate) for label, gate in gates.items()})
+
+    def parity(self, shape: Shape | str, gates: Mapping[str, Parity]) -> None:
         for label, gate in gates.items():
             self.out.print(f"parity {shape} {label} {gate}", style=None if gate.passed else "bold red")
 

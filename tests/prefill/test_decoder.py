@@ -37,7 +37,7 @@ def gate(model, weights, tokens, logits):
 
 @pytest.mark.parametrize(
     ("model", "configuration", "parts"),
-    [(TINY, campaign(64)[0], (PROMPT, 1)), (WIDE, CONFIGURATIONS[-1], (33, 7, 1, 1))],
+    [(TINY, campaign(64)[0], (PROMPT, 1)), (WIDE, CONFIGURATIONS[-1], (20, 13, 1))],
     ids=["one layer, hd 64, 8p", "two layers, hd 128, padded"],
 )
 def test_a_prefill_and_what_is_decoded_after_it_agree_with_float64(arrays, model, configuration, parts):

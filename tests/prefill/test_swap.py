@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import experiments
-from playground.command import Parser, add_run_options, run_probe
+from playground.__main__ import main
 from playground.errors import Refusal
 from playground.kernels import fa_prefill, gemm_f16_nt
 from playground.measure import layer_verdict
@@ -74,12 +74,8 @@ def test_the_measured_wall_is_judged_by_the_same_rules_beside_the_kernel():
     assert "wall_measured" not in layer_verdict.judge(record_with({}))["b"]
 
 
-def test_without_a_gpu_a_wall_is_not_timed_and_said_so(tmp_path, capsys):
-    parser = Parser()
-    add_run_options(parser)
-    options = parser.parse_args(["--wall", "--on", "emulator", "--out", str(tmp_path)])
-    name = "elementwise_vectorized_store_kv"
-    assert run_probe(name, experiments.load(name), options) == 0
+def test_without_a_gpu_walls_are_not_timed_and_said_so(tmp_path, capsys):
+    assert main(["wall", "elementwise_vectorized_store_kv", "--on", "emulator", "--out", str(tmp_path)]) == 0
     assert "not timed: no GPU" in capsys.readouterr().out
 
 
