@@ -11,7 +11,7 @@ from playground.command import GATE_FAILED, Parser, add_run_options, choose_devi
 from playground.errors import Refusal
 from playground.floors_command import add_floors
 from playground.kernel_commands import add_check, add_ledger
-from playground.prefill_commands import add_bound
+from playground.prefill_commands import add_bound, add_wall
 from playground.report import catalogue, marks, plots, predictions, record
 from playground.report.narrator import console
 
@@ -43,6 +43,7 @@ def main(arguments: list[str]) -> int:
     climbing.set_defaults(run=draw_ladder)
 
     add_bound(commands)
+    add_wall(commands)
     add_ledger(commands)
     add_check(commands)
     add_floors(commands)
