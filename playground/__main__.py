@@ -10,7 +10,7 @@ from playground import agreement
 from playground.command import GATE_FAILED, Parser, add_run_options, choose_device, refusing, run_probe
 from playground.errors import Refusal
 from playground.kernel_commands import add_check, add_ledger
-from playground.prefill_commands import add_bound
+from playground.prefill_commands import add_bound, add_wall
 from playground.report import catalogue, plots, record
 from playground.report.narrator import console
 
@@ -40,6 +40,7 @@ def main(arguments: list[str]) -> int:
     climbing.set_defaults(run=draw_ladder)
 
     add_bound(commands)
+    add_wall(commands)
     add_ledger(commands)
     add_check(commands)
 

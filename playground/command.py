@@ -73,6 +73,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shape", action="append", metavar="AxBxC", help="dimensions, instead of the probe's; repeatable"
     )
+    parser.add_argument("--wall", action="store_true", help="time the whole prefill of the 7B with each kernel too")
     parser.add_argument("--seed", type=seed, help="of the inputs, to repeat a run (default: fresh)")
 
 
@@ -102,16 +103,21 @@ def run_module(probe: Probe, arguments: Sequence[str] | None = None) -> int:
     return run_probe(name, probe, parser.parse_args(arguments))
 
 
-def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
-    """Run a probe as the options say; the exit status."""
+def run_probe(name: str, probe: Probe, options: argparse.Namespace, prefills=None) -> int:
+    """Run a probe as the options say; the exit status. prefills: what several probes share (see prefill/swap.py)."""
     from playground.report.narrator import Narrator
     from playground.walk import QUICK_ROUNDS, ROUNDS, Options, gates_held, walk
 
     shapes = [parse_shape(text, probe.baseline.contract) for text in options.shape or ()]
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    if options.wall and prefills is None:
+        from playground.prefill.swap import Prefills  # late: it builds every configuration's kernels, as objects
+
+        prefills = Prefills(options.quick)
 
     def make(device, out):
-        return walk(name, probe, Options(device, rounds, shapes or None, options.seed), Narrator(out))
+        wall = prefills.on(device, probe) if prefills else None
+        return walk(name, probe, Options(device, rounds, shapes or None, options.seed, wall), Narrator(out))
 
     return run_recorded(name, options, make, gates_held)
 

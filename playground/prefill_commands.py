@@ -1,9 +1,11 @@
-"""`python -m playground bound PASS`: what the whole prefill would gain."""
+"""`python -m playground bound PASS` and `wall [PROBE ...]`: what the whole prefill would gain, and what it gains."""
 
 import argparse
 import math
 from pathlib import Path
 
+import experiments
+from playground.command import add_run_options, run_probe
 from playground.errors import Refusal
 from playground.measure.verdict import BAR
 from playground.report import budget, prefill
@@ -17,6 +19,25 @@ def add_bound(commands) -> None:
     bound.add_argument("--configuration", metavar="NAME", help="of which the budget is (default: the latest rung)")
     bound.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     bound.set_defaults(run=show_bound)
+
+
+def add_wall(commands) -> None:
+    """The sub-command `wall`."""
+    wall = commands.add_parser("wall", help="run probes with --wall, all on one set of weights")
+    wall.add_argument("probes", nargs="*", metavar="probe", help="default: all whose kernels the prefill has")
+    add_run_options(wall)
+    wall.set_defaults(run=run_walls)
+
+
+def run_walls(options: argparse.Namespace) -> int:
+    """Run every probe on the kernels and on the wall; the worst of their exit statuses."""
+    from playground.prefill.swap import Prefills, fits
+
+    chosen = {name: experiments.load(name) for name in options.probes or experiments.names()}
+    if not options.probes:
+        chosen = {name: probe for name, probe in chosen.items() if fits(probe)}
+    prefills = Prefills(options.quick)
+    return max(run_probe(name, probe, options, prefills) for name, probe in chosen.items())
 
 
 def show_bound(options: argparse.Namespace) -> int:

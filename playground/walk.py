@@ -1,7 +1,7 @@
 """The steps that a probe walks: build, emulate, run, check, time, judge. The result is the record."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -29,12 +29,16 @@ QUICK_ROUNDS = 24
 
 @dataclass(frozen=True)
 class Options:
-    """How to run: the device or None, the rounds of timing, shapes and seed instead of the probe's own."""
+    """How to run: the device or None, the rounds of timing, shapes and seed instead of the probe's own.
+
+    wall: measures whole prefills, given the kernels and Narrator.progress (see prefill/swap.py); None: not wanted.
+    """
 
     device: object | None
     rounds: int = ROUNDS
     shapes: Sequence[Shape] | None = None
     seed: int | None = None
+    wall: Callable[[Sequence[Kernel], Callable], dict] | None = None
 
 
 def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
@@ -68,13 +72,18 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         return record
     record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
     record["verdicts"] = layer_verdict.judge(record)
+    if options.wall and record["verdicts"]:
+        timed = [kernel for kernel in probe.kernels if kernel is probe.baseline or str(kernel) in record["verdicts"]]
+        record["wall"] = options.wall(timed, narrator.progress)
+        narrator.recorded_parity("whole prefill", record["wall"]["parity"])
+        record["verdicts"] = layer_verdict.judge(record)
     narrator.verdicts(record)
     return record
 
 
 def gates_held(record: dict) -> bool:
-    """Whether every variant passed its gate on every shape, and the emulator saw no hazard."""
-    runs = [*record["emulated"], *record["shapes"]]
+    """Whether every variant passed its gate on every shape and in the prefill, and the emulator saw no hazard."""
+    runs = [*record["emulated"], *record["shapes"], *([record["wall"]] if "wall" in record else [])]
     hazards = [found for run in record["emulated"] for found in run["hazards"].values()]
     return all(gate["passed"] for run in runs for gate in run["parity"].values()) and not any(hazards)
 

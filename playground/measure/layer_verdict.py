@@ -10,8 +10,9 @@ from playground.measure import verdict
 def judge(record: Mapping) -> dict:
     """Per candidate that was timed on every shape: the verdict on their sum, each as often as the layer has it.
 
-    Beside it the same on every single shape, and on the wall, in which the probe's share of the time is a stated one;
-    without a share, None. From the record alone, so that an old one can be judged again.
+    Beside it the same on every single shape; on the wall, in which the probe's share of the time is a stated one, or
+    None; and on the wall as measured, where whole prefills were. From the record alone, so that an old one can be
+    judged again.
     """
     (baseline, *candidates), bar = (variant["label"] for variant in record["variants"]), record["bar"]
     verdicts = {}
@@ -25,6 +26,7 @@ def judge(record: Mapping) -> dict:
             **judged.as_record(),
             "prediction": None if position else _check_prediction(record, judged),
             "wall": record["share"] and verdict.judge(*total, bar=bar, share=record["share"]["fraction"]).as_record(),
+            **_judge_measured_wall(record, sides, bar),
             "per_shape": [_judge_shape(shape, sides, bar).as_record() for shape in record["shapes"]],
         }
     return verdicts
@@ -36,6 +38,13 @@ def _timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
 
 def _judge_shape(shape: Mapping, sides: Sequence[str], bar: float) -> verdict.Verdict:
     return verdict.judge(*(shape["samples_us"][side] for side in sides), bar=bar)
+
+
+def _judge_measured_wall(record: Mapping, sides: Sequence[str], bar: float) -> dict:
+    samples = record.get("wall", {}).get("samples_us", {})
+    if any(side not in samples for side in sides):
+        return {}
+    return {"wall_measured": verdict.judge(*(np.array(samples[side]) for side in sides), bar=bar).as_record()}
 
 
 def _layer_total(shapes: Sequence[Mapping], side: str) -> np.ndarray:

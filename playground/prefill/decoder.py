@@ -51,6 +51,7 @@ class Decoder:
         runner.require(array_bytes(model, slots), f"activations and cache for {slots} tokens")
         shapes = array_shapes(model, slots)
         self.arrays = {name: runner.allocate(shape, dtype) for name, (shape, dtype) in shapes.items()}
+        self.named = self.weights | self.arrays
         self.filled = 0
 
     def using(self, configuration: Configuration) -> "Decoder":
@@ -84,14 +85,13 @@ class Decoder:
         tables = ["tokens", EMBEDDING, "x"]
         found = [self._pass("embedding", "embedding", tables, nt=nt, id=model.hidden, vocabulary=model.vocabulary)]
         for layer in range(model.layers):
-            found += self._attention(layer_prefix(layer), layer, nt, start) + self._feed_forward(
-                layer_prefix(layer), nt
-            )
+            found += self._attention(layer, nt, start)
+            found += self._feed_forward(layer, nt)
         return found + self._head(nt)
 
-    def _attention(self, prefix: str, layer: int, nt: int, start: int) -> list[Pass]:
+    def _attention(self, layer: int, nt: int, start: int) -> list[Pass]:
         """x += o(attention(q, k, v of norm(x)))."""
-        model, cache = self.model, {"k": f"K cache {layer}", "v": f"V cache {layer}"}
+        model, prefix, cache = self.model, layer_prefix(layer), {"k": f"K cache {layer}", "v": f"V cache {layer}"}
         kv = model.kv_heads * model.head_dim
         widths = {"q": model.heads * model.head_dim, "k": kv, "v": kv}
         found = [self._norm(prefix + "input_layernorm.weight", nt)]
@@ -113,9 +113,9 @@ class Decoder:
             self._residual(nt),
         ]
 
-    def _feed_forward(self, prefix: str, nt: int) -> list[Pass]:
+    def _feed_forward(self, layer: int, nt: int) -> list[Pass]:
         """x += down(silu(gate) · up of norm(x))."""
-        hidden, ff = self.model.hidden, self.model.feed_forward
+        prefix, hidden, ff = layer_prefix(layer), self.model.hidden, self.model.feed_forward
         gate, up, down = (f"{prefix}mlp.{name}_proj.weight" for name in ("gate", "up", "down"))
         return [
             self._norm(prefix + "post_attention_layernorm.weight", nt),
@@ -145,8 +145,7 @@ class Decoder:
 
     def _pass(self, role: str, kind: str, tensors: Sequence, **dims: int) -> Pass:
         """tensors: names of arrays and weights, or handles."""
-        known = self.weights | self.arrays
-        handles = [known[tensor] if isinstance(tensor, str) else tensor for tensor in tensors]
+        handles = [self.named[tensor] if isinstance(tensor, str) else tensor for tensor in tensors]
         return Pass(role, kind, self.builds[kind], handles, dims)
 
     def _built(self, configuration: Configuration) -> dict[str, Build]:

@@ -25,17 +25,19 @@ class Pass:
 
 
 def by_role(passes: Sequence[Pass], times: np.ndarray | None = None) -> list[dict]:
-    """The passes of each role together, as a record has them; times: [repeats, passes] µs, if they were measured."""
+    """The passes of each role together, as a record has them; times: [passes, repeats] µs, if they were measured."""
+    if times is None:
+        times = np.empty((len(passes), 0))
     found: dict[str, dict] = {}
-    for number, one in enumerate(passes):
+    for one, samples in zip(passes, times):
         work = one.work
-        empty = {"role": one.role, "kind": one.kind, "kernel": str(one.build.kernel), "unit": work["unit"]}
-        sums = found.setdefault(one.role, empty | {"launches": 0, "flop": 0, "bytes": 0, "samples_us": []})
-        sums["launches"] += 1
-        for counted in ("flop", "bytes"):
-            sums[counted] += work[counted]
-        if times is not None:
-            sums["samples_us"] = times[:, number] + (sums["samples_us"] if sums["launches"] > 1 else 0)
-    for sums in found.values():
-        sums["samples_us"] = [round(float(value), 3) for value in sums["samples_us"]]
-    return list(found.values())
+        described = {"role": one.role, "kind": one.kind, "kernel": str(one.build.kernel), "unit": work["unit"]}
+        sums = found.setdefault(one.role, described | {"launches": 0, "flop": 0, "bytes": 0, "samples_us": 0})
+        for counted, more in {
+            "launches": 1,
+            "flop": work["flop"],
+            "bytes": work["bytes"],
+            "samples_us": samples,
+        }.items():
+            sums[counted] = sums[counted] + more
+    return [sums | {"samples_us": [round(float(time), 3) for time in sums["samples_us"]]} for sums in found.values()]

@@ -26,6 +26,7 @@ def peers(wall: Wall) -> dict[str, Beside]:
     weights = {name: tensor_of(buffer, torch) for name, buffer in wall.decoder.weights.items()}
     weights = {name: tensor.half() for name, tensor in weights.items()}
     tokens = torch.from_numpy(wall.tokens).cuda()
+    torch.cuda.synchronize()  # torch made them on its own stream
     stream, found = stream_of(wall.device, torch), {}
     for name, wrap in {"torch eager": _as_is, "torch.compile": torch.compile}.items():
         try:
@@ -103,6 +104,7 @@ def _captured(model: Model, weights: dict, tokens, wrap: Callable, stream, torch
             graph.replay()
 
     def result() -> np.ndarray:
+        launch()
         stream.synchronize()
         return logits.float().cpu().numpy()
 

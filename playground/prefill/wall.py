@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,7 +27,7 @@ TOKENS = 2048
 
 @dataclass(frozen=True)
 class Beside:
-    """A peer's prefill of the same tokens. roundings: to f16 in each of its layers."""
+    """A peer's prefill of the same tokens. logits: of a prefill run now. roundings: to f16 in each of its layers."""
 
     launch: Callable[[], None]
     logits: Callable[[], np.ndarray]
@@ -54,47 +55,49 @@ class Wall:
         control: str,
         rounds: int,
         progress: Callable[[str, int], contextlib.AbstractContextManager],
-        beside: Mapping[str, Beside] | None = None,
+        beside: Mapping[str, Beside] = MappingProxyType({}),
     ) -> dict:
         """Samples [µs] of whole prefills by name, interleaved, with those of `control` again, as they go into a record.
 
         Only what agrees with the first configuration's logits is timed. progress: as Narrator.progress.
         """
-        with contextlib.ExitStack() as graphs:
-            sides, logits = {}, {}
+        with contextlib.ExitStack() as held:
+            launches, logits = {}, {}
             for name, configuration in configurations.items():
                 decoder = self.decoder.using(configuration)
                 logits[name] = decoder.forward(self.tokens)
-                sides[name] = graphs.enter_context(self._graph(decoder)).launch
-            gates = {name: self._gate(found, next(iter(logits.values()))) for name, found in logits.items()}
-            for name, peer in (beside or {}).items():
-                peer.launch()
-                gates[name] = self._gate(next(iter(logits.values())), peer.logits(), peer.roundings)
-                sides[name] = peer.launch
-            sides = {name: launch for name, launch in sides.items() if gates[name].passed}
+                launches[name] = held.enter_context(self._graph(decoder)).launch
+            ours = next(iter(logits.values()))
+            gates = {name: self._gate(found, ours) for name, found in logits.items()}
+            peer_gates = {name: self._gate(ours, peer.logits(), peer.roundings) for name, peer in beside.items()}
+            launches |= {name: peer.launch for name, peer in beside.items()}
+            passed = [name for name, gate in (gates | peer_gates).items() if gate.passed]
+            sides = {name: launches[name] for name in passed}
             if control in sides:
-                sides[CONTROL] = sides[control]
+                sides[CONTROL] = launches[control]
             rounds = rounds_for(len(sides), rounds)
-            stopwatch = graphs.enter_context(Stopwatch(self.device))
+            stopwatch = held.enter_context(Stopwatch(self.device))
             with progress("whole prefills", rounds) as advance, Telemetry(self.device.pci_bus_id) as telemetry:
                 samples = stopwatch.measure(sides, rounds, advance)
         return {
             "tokens": self.nt,
             "seed": self.seed,
             "parity": {name: gate.as_record() for name, gate in gates.items()},
+            "peer_parity": {name: gate.as_record() for name, gate in peer_gates.items()},
             "samples_us": {name: [round(value, 1) for value in values] for name, values in samples.items()},
             "telemetry": telemetry.summary,
         }
 
-    def budget(self, configuration: Configuration, repeats: int) -> list[dict]:
-        """Per role of a pass: launches, work, and the time of all of them in each repeat, between events [µs]."""
+    def budget(self, configuration: Configuration, repeats: int) -> dict:
+        """Whole prefills and, right behind each, its passes one by one between events [µs], by role."""
         decoder = self.decoder.using(configuration)
         decoder.forward(self.tokens)
         passes = decoder.passes(self.nt)
         launches = [self.arrays.launcher(one.build, one.tensors, one.dims) for one in passes]
         with self._graph(decoder) as graph:
-            times = np.array([laps(self.device, launches, graph.launch) for _ in range(repeats)])
-        return by_role(passes, times)
+            times = [laps(self.device, [graph.launch, *launches], head_start=graph.launch) for _ in range(repeats)]
+        whole, *alone = np.array(times).T
+        return {"whole_us": [round(float(time), 1) for time in whole], "passes": by_role(passes, np.array(alone))}
 
     def _graph(self, decoder: Decoder) -> Graph:
         return Graph(self.device, lambda: decoder.launch(decoder.passes(self.nt)))

@@ -72,13 +72,19 @@ def _measured(path: Path, name: str, source: str) -> list[Row]:
             candidate=names[label],
             ratio=interval(judged["ratio"]),
             verdict=judged["verdict"],
-            wall=f"{judged['wall']['ratio']['median']:.3f}, {judged['wall']['verdict']}" if judged["wall"] else "",
+            wall=_wall(judged),
             prediction=judged["prediction"] or "",
             rate=f"{_rate(latest, baseline):.1f} → {_rate(latest, label):.1f} {latest['shapes'][0]['unit']}",
             of_peers=_of_peers(latest, label),
         )
         for label, judged in latest["verdicts"].items()
     ]
+
+
+def _wall(judged: dict) -> str:
+    """As measured on whole prefills, or by the stated share."""
+    wall, how = (judged["wall_measured"], " (measured)") if "wall_measured" in judged else (judged["wall"], "")
+    return f"{wall['ratio']['median']:.3f}, {wall['verdict']}{how}" if wall else ""
 
 
 def _rate(latest: dict, side: str) -> float:

@@ -69,7 +69,11 @@ class Narrator:
         self.out.print()
         self.out.print(counts_table(emulated))
 
-    def parity(self, shape: Shape, gates: Mapping[str, Parity]) -> None:
+    def recorded_parity(self, what: str, gates: Mapping[str, Mapping]) -> None:
+        """Gates as they are in a record."""
+        self.parity(what, {label: Parity(**gate) for label, gate in gates.items()})
+
+    def parity(self, shape: Shape | str, gates: Mapping[str, Parity]) -> None:
         for label, gate in gates.items():
             self.out.print(f"parity {shape} {label} {gate}", style=None if gate.passed else "bold red")
 
@@ -96,8 +100,15 @@ class Narrator:
                     f"  wall  {interval(wall['ratio'])}: {wall['verdict']}, by Amdahl with the source's share of"
                     f" {share['fraction']:.1%} ({share['source']})"
                 )
+            if "wall_measured" in judged:
+                self._measured_wall(judged["wall_measured"], record["wall"])
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
+
+    def _measured_wall(self, wall: Mapping, measured: Mapping) -> None:
+        prefills = f"whole prefills of {measured['tokens']:,} tokens, as the {measured['pass']} of {measured['stage']}"
+        verdict = f"{interval(wall['ratio'])}: {wall['verdict']}, A/A {interval(wall['control'])}"
+        self.out.print(f"  wall  {verdict}, measured on {prefills}")
 
     @contextlib.contextmanager
     def progress(self, what: str, total: int | None) -> Iterator[Callable[[], None]]:

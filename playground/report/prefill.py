@@ -49,7 +49,7 @@ def _speed(record: Mapping, name: str, before: str | None) -> tuple[str, ...]:
 
 def _shares(record: Mapping, name: str) -> tuple[str, ...]:
     gemm, attention = (budget.share_of(record, name, kind) for kind in ("gemm", "attention"))
-    gaps = budget.gap(record, name) / budget.wall(record, name)
+    gaps = budget.gap(record, name) / budget.whole(record, name)
     return tuple(f"{share:.1%}" for share in (gemm, attention, 1 - gemm - attention - gaps, gaps))
 
 
@@ -63,14 +63,14 @@ def budget_table(record: Mapping, name: str) -> Table:
         rate = f"{row.rate:,.1f} {row.unit}"
         made.add_row(row.role, str(row.launches), f"{row.microseconds / 1000:.3f}", f"{row.share:.1%}", rate, limit)
     gap = budget.gap(record, name)
-    made.add_row("gaps", "", f"{gap / 1000:.3f}", f"{gap / budget.wall(record, name):.1%}")
+    made.add_row("gaps", "", f"{gap / 1000:.3f}", f"{gap / budget.whole(record, name):.1%}")
     return made
 
 
 def work_table(record: Mapping, name: str) -> Table:
     """The same where nothing was timed: the work of each pass."""
     made = table("pass", "launches", "GFLOP", "GB", title=f"passes of {name}")
-    for entry in record["budgets"][name]:
+    for entry in record["budgets"][name]["passes"]:
         flop = f"{entry['flop'] / 1e9:,.1f}" if entry["flop"] else ""
         made.add_row(entry["role"], str(entry["launches"]), flop, f"{entry['bytes'] / 1e9:,.3f}")
     return made
@@ -79,7 +79,7 @@ def work_table(record: Mapping, name: str) -> Table:
 def bound(record: Mapping, name: str, passes: str, speedup: float, bar: float) -> list[str]:
     """What a faster pass would gain, as lines."""
     share = budget.share_of(record, name, passes)
-    whole = budget.wall(record, name)
+    whole = budget.whole(record, name)
 
     def told(gain: float) -> str:
         return f"wall {gain:+.2%}, {'above' if gain > bar else 'below'} the bar of {bar:.1%}"

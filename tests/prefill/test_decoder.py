@@ -1,5 +1,6 @@
 """The decoder, emulated: a prefill and the tokens after it agree with float64, by every configuration; no hazard."""
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from playground.measure import parity
 from playground.prefill.configuration import CONFIGURATIONS, campaign
 from playground.prefill.decoder import Decoder, array_bytes
 from playground.prefill.listing import listed
-from playground.prefill.reference import expected_logits
+from playground.prefill.reference import agreeing_logits, expected_logits
 from playground.prefill.weights import random_weights, tensor_shapes, weight_bytes
 from playground.runner import Outcome
 from playground.shapes import QWEN25_7B, Model
@@ -34,20 +35,35 @@ def gate(model, weights, tokens, logits):
     return parity.check(Outcome({"logits": logits}), expected_logits(model, weights, tokens))
 
 
+def check(arrays, model, configuration, parts):
+    """Compare the logits after each part with float64."""
+    weights = random_weights(arrays, model, seed=5)
+    on_cpu = {name: arrays.read(handle) for name, handle in weights.items()}
+    decoder = Decoder(arrays, model, weights, configuration, slots=72)
+    for first, behind in itertools.pairwise(itertools.accumulate((0, *parts))):
+        logits = decoder.forward(TOKENS[first:behind], start=first)
+        found = gate(model, on_cpu, TOKENS[:behind], logits)
+        assert found.passed, (first, behind, str(found))
+
+
 @pytest.mark.parametrize(
-    ("model", "configuration"),
-    [(TINY, campaign(64)[0]), (WIDE, CONFIGURATIONS[-1])],
+    ("model", "configuration", "parts"),
+    [(TINY, campaign(64)[0], (PROMPT, 1)), (WIDE, CONFIGURATIONS[-1], (20, 13, 1))],
     ids=["one layer, hd 64, 8p", "two layers, hd 128, padded"],
 )
-def test_a_prefill_and_what_is_decoded_after_it_agree_with_float64(arrays, model, configuration):
-    """65 tokens in two parts, the second over the cache of the first, then one by one."""
-    weights = random_weights(arrays, model, seed=5)
-    decoder = Decoder(arrays, model, weights, configuration, slots=72)
-    for first, behind in ((0, 33), (33, PROMPT), (PROMPT, PROMPT + 1), (PROMPT + 1, PROMPT + 2)):
-        logits = decoder.forward(TOKENS[first:behind], start=first)
-        found = gate(model, weights, TOKENS[:behind], logits)
-        assert found.passed, (first, behind, str(found))
+def test_a_prefill_and_what_is_decoded_after_it_agree_with_float64(arrays, model, configuration, parts):
+    """A prompt whole or in two parts, the second over the cache of the first, then one token at a time."""
+    check(arrays, model, configuration, parts)
     assert arrays.hazards == []
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("configuration", campaign(64), ids=lambda one: one.name)
+def test_the_same_on_a_gpu_by_every_configuration(device, configuration):
+    from playground.gpu.arrays import DeviceArrays
+
+    model = Model(layers=3, hidden=512, heads=8, kv_heads=2, head_dim=64, feed_forward=1000, vocabulary=136)
+    check(DeviceArrays(device), model, configuration, (40, 25, 1, 1))
 
 
 def test_the_gate_tells_a_wrong_position_bias_or_head_from_rounding(arrays):
@@ -60,6 +76,13 @@ def test_the_gate_tells_a_wrong_position_bias_or_head_from_rounding(arrays):
     for wrong in (without_bias, weights | {"model.layers.0.self_attn.k_proj.weight": swapped}):
         assert gate(TINY, wrong, TOKENS[:9], right).worst > 2
     assert gate(TINY, weights, TOKENS[[1, 0, *range(2, 9)]], right).worst > 2
+
+
+def test_logits_that_are_not_numbers_agree_with_none():
+    nothing = np.full(136, np.nan, np.float32)
+    for ours, theirs in ((nothing, nothing), (nothing, np.ones(136)), (np.ones(136), nothing)):
+        assert not parity.check(Outcome({"logits": ours}), agreeing_logits(TINY, theirs)).passed
+    assert parity.check(Outcome({"logits": np.ones(136)}), agreeing_logits(TINY, np.full(136, 1.01))).passed
 
 
 def test_a_pass_is_counted_as_the_models_configuration_says():
