@@ -78,14 +78,20 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
         record["verdicts"] = layer_verdict.judge(record)
         if options.wall and record["verdicts"]:
-            timed = [kernel for kernel in probe.kernels if kernel is probe.baseline or str(kernel) in record["verdicts"]]
-            record["wall"] = options.wall(timed, narrator.progress)
-            narrator.recorded_parity("whole prefill", record["wall"]["parity"])
+            record["wall"] = _whole_prefills(probe, record, options, narrator)
             record["verdicts"] = layer_verdict.judge(record)
         narrator.verdicts(record)
     record["mechanisms"] = mechanisms.judge(record, probe.statements())
     narrator.mechanisms(record["mechanisms"])
     return record
+
+
+def _whole_prefills(probe: Probe, record: dict, options: Options, narrator: Narrator) -> dict:
+    """The prefill's time with each kernel that got a verdict in its place."""
+    timed = [probe.baseline, *(kernel for kernel in probe.candidates if str(kernel) in record["verdicts"])]
+    wall = options.wall(timed, narrator.progress)
+    narrator.recorded_parity("whole prefill", wall["parity"])
+    return wall
 
 
 def _foretell(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> dict:
