@@ -18,8 +18,15 @@ SCHEMA = 1
 
 RUN = {"commit", "dirty", "versions", "gpu"}
 PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
-KINDS = (RUN | PROBE | {"shapes", "verdicts"}, RUN | {"time", "probe", "dumps"}, RUN | {"kernels"})
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU."""
+KINDS = (
+    RUN | PROBE | {"shapes", "verdicts"},
+    RUN | {"time", "probe", "dumps"},
+    RUN | {"kernels"},
+    RUN | {"time", "pitfalls"},
+    RUN | {"time", "sanitized"},
+)
+"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of the pitfalls, of
+compute-sanitizer's run."""
 
 
 def prepare(path: Path) -> None:
