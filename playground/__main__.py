@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import experiments
-from experiments import _ladder
+from experiments import _ladder, pitfalls
 from playground import agreement, sanitizer
 from playground.command import GATE_FAILED, Parser, add_run_options, choose_device, refusing, run_probe
 from playground.errors import Refusal
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
     sanitizing = commands.add_parser("sanitize", help="compute-sanitizer over every kernel on the GPU at hand")
     add_results(sanitizing)
     sanitizing.add_argument("--launch-only", action="store_true", help="launch the kernels and no more")
-    sanitizing.add_argument("--kernel", metavar="LABEL", help="this kernel only (with --launch-only)")
+    sanitizing.add_argument("--kernel", metavar="LABEL", help="this one only (with --launch-only)")
     sanitizing.set_defaults(run=sanitize)
     options = parser.parse_args(arguments)
     return options.run(options)
@@ -100,20 +100,20 @@ def agree(options: argparse.Namespace) -> int:
 
 
 def sanitize(options: argparse.Namespace) -> int:
-    kernels = every_kernel()
+    kernels, wrong = every_kernel(), pitfalls.hazardous_kernels()
     if options.launch_only:
-        chosen = [kernel for kernel in kernels if options.kernel in (None, str(kernel))]
-        sanitizer.launch_all(choose_device("gpu"), chosen)
+        named = [kernel for kernel in (*kernels, *wrong) if str(kernel) == options.kernel]
+        sanitizer.launch_all(choose_device("gpu"), named if options.kernel else kernels)
         return 0
     tool = sanitizer.find()
     device = choose_device("gpu")
     path = options.out / device.slug / "sanitizer.jsonl"
     record.prepare(path)
-    found = sanitizer.sanitize(tool, device, kernels)
+    found = sanitizer.sanitize(tool, device, kernels, wrong)
     record.append(path, found)
     sanitizer.write_table(found, path.with_suffix(".md"))
     print(f"{sanitizer.as_markdown(found)}\n\nrecord   {path}\ntable    {path.with_suffix('.md')}")
-    return 0 if sanitizer.clean(found) else GATE_FAILED
+    return 0 if sanitizer.clean(found) and sanitizer.sees(found) else GATE_FAILED
 
 
 def every_kernel() -> list[Kernel]:

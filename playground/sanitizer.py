@@ -1,4 +1,6 @@
-"""compute-sanitizer over correct kernels on the GPU, beside the hazards that the emulator sees in the same launches.
+"""compute-sanitizer over kernels on the GPU, beside the hazards that the emulator sees in the same launches.
+
+The correct ones should be clean; the wrong ones show what each tool can see, and that it looked.
 
 Each tool watches one process that launches every kernel. Only if it finds something are the kernels launched again,
 one to a process, to tell whose it is. Outputs are filled with NaN by a memset, which initcheck takes for initialised.
@@ -33,23 +35,17 @@ def find() -> str:
     return tool
 
 
-def sanitize(tool: str, device, kernels: Sequence[Kernel]) -> dict:
+def sanitize(tool: str, device, kernels: Sequence[Kernel], wrong: Sequence[Kernel]) -> dict:
     """The record: per kernel, on the shapes of its contract, the emulator's hazards and the errors of each tool."""
     errors = {name: _errors_by_kernel(tool, name, kernels) for name in TOOLS}
+    errors_of_wrong = {name: _errors_one_by_one(tool, name, wrong) for name in TOOLS}
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         **environment.commit(),
         "versions": environment.versions() | {"compute-sanitizer": _version(tool)},
         "gpu": environment.gpu(device),
-        "sanitized": [
-            {
-                "label": str(kernel),
-                "dims": [dict(dims) for dims in kernel.contract.emulated],
-                "hazards": _hazards(device, kernel),
-                "errors": {name: errors[name][str(kernel)] for name in TOOLS},
-            }
-            for kernel in kernels
-        ],
+        "sanitized": [_found(device, kernel, errors) for kernel in kernels],
+        "wrong": [_found(device, kernel, errors_of_wrong) for kernel in wrong],
     }
 
 
@@ -71,15 +67,18 @@ def errors_in(output: str) -> int | None:
 
 
 def clean(found: Mapping) -> bool:
-    """Whether neither the emulator nor any tool found anything."""
+    """Whether neither the emulator nor any tool found anything, in kernels that are right."""
     return not any(one["hazards"] or any(one["errors"].values()) for one in found["sanitized"])
 
 
+def sees(found: Mapping) -> bool:
+    """Whether some tool found something in a kernel that is wrong."""
+    return any(any(one["errors"].values()) for one in found["wrong"])
+
+
 def as_markdown(found: Mapping) -> str:
-    """A row per kernel."""
-    columns = ("kernel", "emulator's hazards", *TOOLS)
-    rows = ((f"`{one['label']}`", *map(str, (one["hazards"], *one["errors"].values()))) for one in found["sanitized"])
-    return markdown(columns, rows)
+    """A row per kernel, the wrong ones in a table of their own."""
+    return f"{_table('kernel', found['sanitized'])}\n\n{_table('wrong kernel', found['wrong'])}"
 
 
 def write_table(found: Mapping, path: Path) -> None:
@@ -96,10 +95,13 @@ def write_table(found: Mapping, path: Path) -> None:
 
 
 def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel]) -> dict[str, int]:
-    labels = [str(kernel) for kernel in kernels]
     if _errors(tool, name) == 0:
-        return dict.fromkeys(labels, 0)
-    return {label: _errors(tool, name, "--kernel", label) for label in labels}
+        return dict.fromkeys(map(str, kernels), 0)
+    return _errors_one_by_one(tool, name, kernels)
+
+
+def _errors_one_by_one(tool: str, name: str, kernels: Sequence[Kernel]) -> dict[str, int]:
+    return {str(kernel): _errors(tool, name, "--kernel", str(kernel)) for kernel in kernels}
 
 
 def _errors(tool: str, name: str, *options: str) -> int:
@@ -111,6 +113,22 @@ def _errors(tool: str, name: str, *options: str) -> int:
     if errors is None or (done.returncode and not errors):
         raise Refusal(f"{name} failed ({done.returncode}): {' '.join((done.stderr + done.stdout).split())[-300:]}")
     return errors
+
+
+def _found(device, kernel: Kernel, errors: Mapping[str, Mapping[str, int]]) -> dict:
+    return {
+        "label": str(kernel),
+        "dims": [dict(dims) for dims in kernel.contract.emulated],
+        "hazards": _hazards(device, kernel),
+        "errors": {name: errors[name][str(kernel)] for name in TOOLS},
+    }
+
+
+def _table(title: str, found: Sequence[Mapping]) -> str:
+    columns = (title, "emulator's hazards", *TOOLS)
+    return markdown(
+        columns, [(f"`{one['label']}`", *map(str, (one["hazards"], *one["errors"].values()))) for one in found]
+    )
 
 
 def _hazards(device, kernel: Kernel) -> int:

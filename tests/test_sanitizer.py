@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from experiments import pitfalls
 from playground import sanitizer
 from playground.__main__ import every_kernel, main
 from playground.errors import Refusal
@@ -79,14 +80,23 @@ def entry(hazards=0, **errors):
     return {"label": "swiglu(per_lane=4)", "hazards": hazards, "errors": dict.fromkeys(sanitizer.TOOLS, 0) | errors}
 
 
-def test_a_record_is_clean_only_without_any_finding(tmp_path):
+def test_a_record_is_clean_only_without_any_finding():
     assert sanitizer.clean({"sanitized": [entry()]})
     assert not sanitizer.clean({"sanitized": [entry(), entry(hazards=1)]})
     assert not sanitizer.clean({"sanitized": [entry(synccheck=1)]})
+    assert sanitizer.sees({"wrong": [entry(hazards=1), entry(memcheck=1)]})
+    assert not sanitizer.sees({"wrong": [entry(hazards=1)]})
+
+
+def test_the_table_and_the_record(tmp_path):
     made = {"time": "", "commit": None, "dirty": None, "versions": {"compute-sanitizer": "2025.3.1.0"}}
-    made |= {"gpu": {"name": "NVIDIA H200"}, "sanitized": [entry(racecheck=5)]}
+    made |= {"gpu": {"name": "NVIDIA H200"}, "sanitized": [entry(racecheck=5)], "wrong": [entry(hazards=3, memcheck=2)]}
     sanitizer.write_table(made, tmp_path / "sanitizer.md")
-    assert "| `swiglu(per_lane=4)` | 0 | 0 | 5 | 0 | 0 |" in (tmp_path / "sanitizer.md").read_text()
+    text = (tmp_path / "sanitizer.md").read_text()
+    assert (
+        "| `swiglu(per_lane=4)` | 0 | 0 | 5 | 0 | 0 |" in text
+        and "| `swiglu(per_lane=4)` | 3 | 2 | 0 | 0 | 0 |" in text
+    )
     record.append(tmp_path / "sanitizer.jsonl", made)
     assert record.read(tmp_path / "sanitizer.jsonl") == ([{"schema": record.SCHEMA, **made}], [])
 
@@ -95,6 +105,13 @@ def test_without_the_tool_it_refuses_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr(sanitizer, "find_tool", lambda name: None)
     assert main(["sanitize"]) == 2
     assert "compute-sanitizer was not found" in capsys.readouterr().err
+
+
+def test_the_wrong_kernels_are_those_that_the_emulator_sees_a_hazard_in():
+    mistakes = [kernel.parameters["mistake"].split(":")[0] for kernel in pitfalls.hazardous_kernels()]
+    folder = "playground/kernels/"
+    pieces = ["staging.py", "attention/fa_registers.py", "layout.py", "attention/fa_registers.py"]
+    assert mistakes == [folder + piece for piece in pieces]
 
 
 def test_every_kernel_is_there():

@@ -6,8 +6,9 @@
 import difflib
 import importlib
 
-from experiments.pitfalls._pitfall import Pitfall
+from experiments.pitfalls._pitfall import HAZARD, Pitfall
 from playground import Refusal
+from playground.kernels import Kernel
 
 NAMES = (
     "b_offset_by_rows",
@@ -35,6 +36,12 @@ def load(name: str) -> Pitfall:
         guess = f": did you mean {near[0]}?" if near else f": they are {', '.join(NAMES)}"
         raise Refusal(f"unknown pitfall {name!r}{guess}")
     return importlib.import_module(f"{__name__}.{name}").pitfall
+
+
+def hazardous_kernels() -> list[Kernel]:
+    """The kernels with a mistake that the emulator sees as a hazard."""
+    modules = (importlib.import_module(f"{__name__}.{name}") for name in NAMES if load(name).gate == HAZARD)
+    return [module.pair.wrong() for module in modules]
 
 
 def examine(name: str) -> dict:

@@ -52,17 +52,13 @@ def examine() -> Examination:
 
 def on_gpu(name: str, device) -> dict:
     """Blocks per SM as the driver computes them, and the times of both launches."""
-    from experiments.pitfalls._times import medians, samples
+    from experiments.pitfalls._times import compare, told
     from playground.gpu.program import Program
 
-    sides = {"layout": composed(), "formula": launched_by_formula(composed())}
-    blocks = {side: Program(build(kernel, device.arch), device).resident_blocks() for side, kernel in sides.items()}
-    found = samples(device, sides, LAUNCHED)
-    times = medians(found["samples_us"])
-    says = (
-        f"{blocks['layout']} → {blocks['formula']} blocks/SM by the driver,"
-        f" {times['formula'] / times['layout']:.2f} times as long"
-    )
+    right, wrong = composed(), launched_by_formula(composed())
+    blocks = [Program(build(kernel, device.arch), device).resident_blocks() for kernel in (right, wrong)]
+    found = compare(device, right, wrong, LAUNCHED)
+    says = f"{blocks[0]} → {blocks[1]} blocks/SM by the driver, {told(found)}"
     return {"dims": LAUNCHED, "blocks_per_sm": blocks, **found, "says": says}
 
 

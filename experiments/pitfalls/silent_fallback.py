@@ -59,7 +59,7 @@ def examine() -> Examination:
 
 def on_gpu(name: str, device) -> dict:
     """What the driver says to a launch over the limit of this GPU, and the times of the kernel and of its fallback."""
-    from experiments.pitfalls._times import medians, samples
+    from experiments.pitfalls._times import compare, told
     from playground.gpu.driver import DriverError
     from playground.gpu.program import Program
 
@@ -70,9 +70,8 @@ def on_gpu(name: str, device) -> dict:
         error = "the driver says nothing"
     except DriverError as refused:
         error = str(refused)
-    found = samples(device, {"wanted": wanted(), "fallback": fallback()}, LAUNCHED)
-    times = medians(found["samples_us"])
-    says = f"{over.bytes:,} bytes: {error}; the fallback takes {times['fallback'] / times['wanted']:.1f} times as long"
+    found = compare(device, wanted(), fallback(), LAUNCHED)
+    says = f"{over.bytes:,} bytes: {error}; the fallback takes {told(found)}"
     return {"dims": LAUNCHED, "driver": error, **found, "says": says}
 
 

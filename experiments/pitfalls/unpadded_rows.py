@@ -26,13 +26,11 @@ pair = WrongKernel(
 
 def on_gpu(name: str, device) -> dict:
     """How many launches are wrong (none should be), and the times of both."""
-    from experiments.pitfalls._times import medians, samples
+    from experiments.pitfalls._times import compare, told
 
     launched = pair.on_gpu(name, device)
-    found = samples(device, {"padded": padded(), "unpadded": unpadded(padded())}, TIMED)
-    times = medians(found["samples_us"])
-    says = f"{times['unpadded'] / times['padded']:.2f} times as long; {launched['says']}"
-    return {**launched, "timed": TIMED, **found, "says": says}
+    found = compare(device, padded(), unpadded(padded()), TIMED)
+    return {**launched, "timed": TIMED, **found, "says": f"{told(found)}; {launched['says']}"}
 
 
 pitfall = Pitfall(

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from experiments.pitfalls._pitfall import LIMITS, Examination, Objection, Pitfall, place_of
 from playground.compiler.arch import GPUS
 from playground.kernels import Kernel, convert_f32_f16
@@ -47,7 +49,7 @@ def examine() -> Examination:
 
 def on_gpu(name: str, device) -> dict:
     """The rates that both ways of timing give, beside the memory's."""
-    from experiments.pitfalls._times import medians, recorded
+    from experiments.pitfalls._times import recorded
     from playground.compiler.build import build
     from playground.gpu.program import Program
     from playground.gpu.workspace import Workspace
@@ -62,7 +64,7 @@ def on_gpu(name: str, device) -> dict:
         stopwatch.sweep = launch  # the launch before is what keeps the GPU busy, and L2 warm
         warm = stopwatch.measure({"warm": launch}, ROUNDS)
     found = recorded(cold | warm)
-    rates = {side: touched(DIMS) / median / 1e3 for side, median in medians(found).items()}
+    rates = {side: touched(DIMS) / float(np.median(times)) / 1e3 for side, times in found.items()}
     known = next((gpu for gpu in GPUS.values() if gpu.name in device.name), None)
     memory = f"; the memory's is {known.bandwidth / 1e9:.0f}" if known else ""
     says = f"{rates['warm']:.0f} GB/s claimed with a warm L2, {rates['cold']:.0f} with a cold one{memory}"

@@ -16,6 +16,7 @@ from playground.shapes import QWEN25_7B_PREFILL
 
 EMULATED = {"nt": 64, "od": 128, "id": 128}
 LAUNCHED = QWEN25_7B_PREFILL[0].dims
+TURNS, ROUNDS = 6, 200
 
 
 def drawn(kernel: Kernel, dims: dict[str, int]) -> dict[str, np.ndarray]:
@@ -55,25 +56,31 @@ def examine() -> Examination:
 
 
 def on_gpu(name: str, device) -> dict:
-    """The times, the clocks and the power of the correct kernel on zeros and on values."""
-    from experiments.pitfalls._times import medians, samples
+    """The times, the clocks and the power of the correct kernel on values and on zeros, in turns of ROUNDS each."""
+    from experiments.pitfalls._times import judged, samples, told
+    from playground.measure.timing import order
+    from playground.measure.verdict import CONTROL
 
     kernel = gemm_f16_nt(TM=128)
-    runs = {
-        side: samples(device, {side: kernel}, LAUNCHED, made(kernel, LAUNCHED))
-        for side, made in (("zeros", zeros), ("values", drawn))
-    }
-    found = {side: run["samples_us"][side] for side, run in runs.items()}
-    telemetry = {side: run["telemetry"] for side, run in runs.items()}
-    times = medians(found)
-    told = [
-        f"{side} {reading[1]:.0f} {unit}"
-        for name, unit in (("sm_clock_mhz", "MHz"), ("power_w", "W"))
-        for side in runs
-        if (reading := telemetry[side].get(name))
-    ]
-    says = f"zeros take {times['zeros'] / times['values']:.3f} of the time of values; {', '.join(told) or 'not read'}"
-    return {"dims": LAUNCHED, "samples_us": found, "telemetry": telemetry, "says": says}
+    sides = {"right": drawn(kernel, LAUNCHED), "wrong": zeros(kernel, LAUNCHED), CONTROL: drawn(kernel, LAUNCHED)}
+    runs = {side: [] for side in sides}
+    for turn in range(TURNS):
+        for side in (list(sides)[place] for place in order(len(sides), turn)):
+            runs[side].append(samples(device, {side: kernel}, sides[side], ROUNDS))
+    times = {side: [time for run in runs[side] for time in run["samples_us"][side]] for side in sides}
+    telemetry = {side: [run["telemetry"] for run in runs[side]] for side in sides}
+    found = {"samples_us": times, "telemetry": telemetry, "verdict": judged(times)}
+    return {"dims": LAUNCHED, **found, "says": f"zeros take {told(found)}{_readings(telemetry)}"}
+
+
+def _readings(telemetry: dict[str, list[dict]]) -> str:
+    """Median clock and power on zeros and on values, where the GPU tells them."""
+    said = ""
+    for name, unit in (("sm_clock_mhz", "MHz"), ("power_w", "W")):
+        medians = {side: [turn[name][1] for turn in telemetry[side] if name in turn] for side in ("wrong", "right")}
+        if all(medians.values()):
+            said += f"; {np.mean(medians['wrong']):.0f} {unit} on zeros, {np.mean(medians['right']):.0f} on values"
+    return said
 
 
 pitfall = Pitfall(
