@@ -21,12 +21,14 @@ PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "c
 KINDS = (
     RUN | PROBE | {"shapes", "verdicts"},
     RUN | {"time", "probe", "dumps"},
-    RUN | {"kernels"},
+    RUN | {"time", "sanitized", "wrong"},
     RUN | {"time", "pitfalls"},
-    RUN | {"time", "sanitized"},
+    RUN | {"kernels"},
 )
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of the pitfalls, of
-compute-sanitizer's run."""
+"""The keys of a record: of a probe, the lane maps, compute-sanitizer, the pitfalls, the emulator's agreement with a GPU.
+
+A kind comes before those that have fewer keys of their own: it is taken for the nearer one where a key is missing.
+"""
 
 
 def prepare(path: Path) -> None:
