@@ -8,7 +8,6 @@ from pathlib import Path
 from playground.emulator.workspace import ROOT
 
 PARITY, HAZARD, COUNTS, LEDGER, LIMITS, STATISTICS = "parity", "hazard", "counts", "ledger", "limits", "statistics"
-GATES = (PARITY, HAZARD, COUNTS, LEDGER, LIMITS, STATISTICS)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ KINDS = (
     RUN | {"time", "pitfalls"},
     RUN | {"kernels"},
 )
-"""The keys of a record: of a probe, the lane maps, compute-sanitizer, the pitfalls, the emulator's agreement with a GPU.
+"""The keys of a record: of a probe, the lane maps, compute-sanitizer, the pitfalls, the agreement with a GPU.
 
 A kind comes before those that have fewer keys of their own: it is taken for the nearer one where a key is missing.
 """

@@ -105,9 +105,10 @@ def test_identical_code_in_blocks_and_interleaved():
     generator = np.random.default_rng(0)
     drift = 1 + 0.1 * np.sin(np.arange(200) / 8)
     first, second = (drift * generator.normal(1, 0.002, 200) for _ in range(2))
-    assert no_control.objections(no_control.ratios_of_blocks(first, second))
-    assert not no_control.objections(no_control.with_control(first, second))
-    assert not no_control.objections(no_control.ratios_of_blocks(first / drift, second / drift))
+    assert no_control.in_blocks(first, second)
+    assert not no_control.in_blocks(first / drift, second / drift)
+    assert not no_control.with_control(no_control.interleaved(first, second))
+    assert no_control.with_control(no_control.interleaved(first, 0.9 * second)), "what does differ is told"
 
 
 def test_all_of_them_end_in_one_table_and_one_record(tmp_path, capsys, monkeypatch):
