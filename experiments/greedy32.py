@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from playground.command import GATE_FAILED, Parser, add_record_options, make_record, refusing
+from playground.command import GATE_FAILED, Parser, add_output_options, make_record, refusing
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.arrays import EmulatedArrays
@@ -108,7 +108,7 @@ def tell(record: Mapping, words: tokenizer.Tokenizer, out) -> None:
 @refusing
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m experiments.greedy32", description=__doc__)
-    add_record_options(parser, pictured=False)
+    add_output_options(parser)
     parser.add_argument("--model", type=Path, default=DIRECTORY, metavar="DIR", help="a Qwen2.5 directory")
     parser.add_argument("--prompt", action="append", metavar="TEXT", help="instead of the five; repeatable")
     parser.add_argument("--tokens", type=_positive, metavar="N", help=f"default: {TOKENS}, emulated {EMULATED_TOKENS}")

@@ -84,13 +84,17 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def add_record_options(parser: argparse.ArgumentParser, pictured: bool = True) -> None:
+def add_record_options(parser: argparse.ArgumentParser) -> None:
+    """The options of everything that ends in a record and its picture."""
+    add_output_options(parser)
+    parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
     """The options of everything that ends in a record: where it runs, and what becomes of the record."""
     parser.add_argument("--on", choices=("auto", "gpu", "emulator"), default="auto", help="auto: the GPU if any")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument("--json", action="store_true", help="print the record, and nothing else, on standard output")
-    if pictured:
-        parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
 
 
 @refusing

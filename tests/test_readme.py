@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import experiments
+from experiments import pitfalls
 from playground import Probe
 from playground.emulator.hazards import READ_AFTER_WRITE
 from playground.report import catalogue, marks, predictions
@@ -65,3 +66,13 @@ def test_every_path_that_it_names_is_there():
     assert len(named) > 8
     for path in named:
         assert (ROOT / path).exists() or path == "experiments/mine.py", path
+
+
+def test_it_names_every_pitfall_with_its_gate():
+    section = " ".join(README.split("## See a mistake caught")[1].split("## Other commands")[0].split())
+    gates = dict(re.findall(r"\*(\w+)\*(.*?)(?:;|\.$)", section[section.index("*parity*") :]))
+    named = {gate.rstrip("s"): set(re.findall(r"`(\w+)`", names)) for gate, names in gates.items()}
+    wanted = {}
+    for name in pitfalls.NAMES:
+        wanted.setdefault(pitfalls.load(name).gate.rstrip("s"), set()).add(name)
+    assert named == wanted

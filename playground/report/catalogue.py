@@ -9,7 +9,7 @@ from rich.table import Table
 
 from playground.report import record
 from playground.report.rates import rates
-from playground.report.tables import interval, table
+from playground.report.tables import interval, markdown, table
 from playground.report.variants import short_names
 
 COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "wall", "prediction", "rate", "of peers")
@@ -55,8 +55,7 @@ def as_table(found: Sequence[Row]) -> Table:
 
 def as_markdown(found: Sequence[Row]) -> str:
     """For the README."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(astuple(row) for row in found)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return markdown(COLUMNS, map(astuple, found))
 
 
 def _measured(path: Path, name: str, source: str) -> list[Row]:

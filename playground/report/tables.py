@@ -1,6 +1,6 @@
 """What is told as a table: derived counts, ledgers; and a ratio as it stands in a cell."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.table import Table
 
@@ -14,6 +14,12 @@ def table(*columns: str, title: str | None = None) -> Table:
     for position, column in enumerate(columns):
         made.add_column(column, justify="right" if position else "left", overflow="fold")
     return made
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = (columns, ("---",) * len(columns), *rows)
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines)
 
 
 def counts_table(emulated: Mapping) -> Table:
