@@ -66,7 +66,7 @@ def on_gpu(name: str, device) -> dict:
     built = build(wanted(), device.arch)
     over = SharedLayout(Region("all", (device.arch.shared_per_block + 1,), 1))
     try:
-        Program(replace(built, kernel=replace(built.kernel, layout=over)), device)
+        Program(replace(built, ledger=replace(built.ledger, dynamic_shared=over.bytes)), device)
         error = "the driver says nothing"
     except DriverError as refused:
         error = str(refused)
