@@ -35,6 +35,11 @@ def claims() -> dict[str, dict | None]:
     return {name: vars(claim) if (claim := load(name).claim) else None for name in names()}
 
 
+def statements() -> dict[str, list[dict]]:
+    """The mechanisms of each probe, as in a record."""
+    return {name: load(name).statements() for name in names()}
+
+
 def kernels() -> list[Kernel | Pipeline]:
     """Every kernel of every probe, once."""
     return list({str(kernel): kernel for name in names() for kernel in load(name).kernels}.values())

@@ -5,16 +5,17 @@ same row 37 times as often, 38.8 M elements, where bandwidth shows. There the so
 every token, is compared with a flat grid, whose blocks hold parts of several tokens.
 """
 
-from playground import Claim, Prediction, Probe
+from playground import Claim, Counted, Mechanism, Prediction, Probe
 from playground.kernels import store_kv_f16
 from playground.shapes import QWEN25_7B, Shape
 
 NKT = QWEN25_7B.kv_heads * QWEN25_7B.head_dim
 LONG = 2048 * QWEN25_7B.feed_forward // NKT
+SCALAR = store_kv_f16(per_lane=1)
 
 probe = Probe(
     question="Do fewer and wider loads and stores bring the cache's update nearer to the speed of a copy?",
-    baseline=store_kv_f16(per_lane=1),
+    baseline=SCALAR,
     candidates=[
         store_kv_f16(per_lane=4),
         store_kv_f16(per_lane=4, grid="flat"),
@@ -28,6 +29,14 @@ probe = Probe(
         gpu="GB10", effect=0.04, level="wall", verdict="landed", source="seed 000, §3.2 P5·1: with convert together"
     ),
     predictions=[Prediction("H200", 1.2, 2.5, "as with convert: four times the bytes in flight per lane")],
+    mechanisms=[
+        Mechanism(
+            "one element per lane uses 1/8 of each sector",
+            "seed 000, §3.2",
+            Counted("used of each sector loaded", 0.12, 0.13, of=SCALAR),
+        ),
+        Mechanism("4 to 8 times fewer loads and stores", "seed 000, §3.2", Counted("loads and stores", 1 / 8, 1 / 4)),
+    ],
 )
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from playground.errors import Refusal
 from playground.kernels import Kernel, Pipeline
 from playground.measure.inputs import random_inputs
 from playground.report import environment
+from playground.report.tables import markdown
 
 SEED = 20261129
 
@@ -107,11 +108,11 @@ def profile(launches: Sequence[int]) -> list[dict[str, int]] | None:
 def as_markdown(found: dict) -> str:
     """The comparison as a table: emulator / Nsight Compute, and their ratio where they differ."""
     columns = ["kernel", "max ULP", *METRICS]
-    lines = [columns, ["---"] * len(columns)]
+    rows = []
     for kernel in found["kernels"]:
         cells = [_cell(kernel["emulator"][name], kernel["ncu"] and kernel["ncu"][name]) for name in METRICS]
-        lines.append([f"`{kernel['label']}`", f"{kernel['max_ulp']:.2g}", *cells])
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        rows.append([f"`{kernel['label']}`", f"{kernel['max_ulp']:.2g}", *cells])
+    return markdown(columns, rows)
 
 
 def write_table(found: dict, path: Path) -> None:

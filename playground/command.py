@@ -73,6 +73,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shape", action="append", metavar="AxBxC", help="dimensions, instead of the probe's; repeatable"
     )
+    parser.add_argument("--wall", action="store_true", help="time the whole prefill of the 7B with each kernel too")
     parser.add_argument("--seed", type=seed, help="of the inputs, to repeat a run (default: fresh)")
 
 
@@ -84,11 +85,16 @@ def seed(text: str) -> int:
 
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
+    """The options of everything that ends in a record and its picture."""
+    add_output_options(parser)
+    parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
     """The options of everything that ends in a record: where it runs, and what becomes of the record."""
     parser.add_argument("--on", choices=("auto", "gpu", "emulator"), default="auto", help="auto: the GPU if any")
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
     parser.add_argument("--json", action="store_true", help="print the record, and nothing else, on standard output")
-    parser.add_argument("--plot-only", action="store_true", help="redraw the picture from the latest record")
 
 
 @refusing
@@ -101,26 +107,31 @@ def run_module(probe: Probe, arguments: Sequence[str] | None = None) -> int:
     return run_probe(name, probe, parser.parse_args(arguments))
 
 
-def run_probe(name: str, probe: Probe, options: argparse.Namespace) -> int:
-    """Run a probe as the options say; the exit status."""
+def run_probe(name: str, probe: Probe, options: argparse.Namespace, prefills=None) -> int:
+    """Run a probe as the options say; the exit status. prefills: what several probes share (see prefill/swap.py)."""
     from playground.report.narrator import Narrator
     from playground.walk import QUICK_ROUNDS, ROUNDS, Options, gates_held, walk
 
     shapes = [parse_shape(text, probe.baseline.contract) for text in options.shape or ()]
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    if options.wall and prefills is None:
+        from playground.prefill.swap import Prefills  # late: it builds every configuration's kernels, as objects
+
+        prefills = Prefills(options.quick)
 
     def make(device, out):
-        return walk(name, probe, Options(device, rounds, shapes or None, options.seed), Narrator(out))
+        wall = prefills.on(device, probe) if prefills else None
+        return walk(name, probe, Options(device, rounds, shapes or None, options.seed, wall), Narrator(out))
 
     return run_recorded(name, options, make, gates_held)
 
 
 def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: Callable[[dict], bool]) -> int:
-    """Make a record, keep it and draw it if it has a picture, as the options say; the exit status.
+    """Make a record, keep it, and draw it if its kind is drawn, as the options say; the exit status.
 
-    make: `make(device, console)`, device None without a GPU, returns the record. held: whether its gates did.
+    held: whether the record's gates did.
     """
-    from playground.report import narrator, plots, record
+    from playground.report import plots
 
     if options.plot_only:
         if options.json:
@@ -128,6 +139,19 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
         for picture in plots.redraw(options.out, name):
             print(picture)
         return 0
+    result, path, out = make_record(name, options, make)
+    if plots.has_picture(result):
+        out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
+    return 0 if held(result) else GATE_FAILED
+
+
+def make_record(name: str, options: argparse.Namespace, make: Callable) -> tuple:
+    """Make a record and keep it, as the options say: the record, its path, and the console that tells of it.
+
+    make: `make(device, console)`, device None without a GPU, returns the record.
+    """
+    from playground.report import narrator, record
+
     device = choose_device(options.on)
     path = options.out / (device.slug if device else "emulator") / f"{name}.jsonl"
     record.prepare(path)
@@ -137,9 +161,7 @@ def run_recorded(name: str, options: argparse.Namespace, make: Callable, held: C
         sys.stdout.write(record.dumps(result) + "\n")
     record.append(path, result)
     out.print(f"\nrecord   {path}")
-    if plots.has_picture(result):
-        out.print(f"picture  {plots.draw(result, path.with_suffix('.png'))}")
-    return 0 if held(result) else GATE_FAILED
+    return result, path, out
 
 
 def choose_device(on: str):

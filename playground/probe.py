@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from playground.errors import Refusal
 from playground.kernels import Kernel, Pipeline
 from playground.measure.verdict import BAR
+from playground.mechanism import Mechanism
 from playground.shapes import Shape
 
 
@@ -51,6 +52,7 @@ class Probe:
 
     claim: what the source measured for the first candidate. share: of the whole prefill, for the verdict on the wall.
     predictions: stated before measuring, for the first candidate, one per GPU. bar: the least gain that lands one.
+    mechanisms: why it should be so, claim by claim; what kernels their tests ask for are the probe's controls.
     """
 
     question: str
@@ -61,6 +63,7 @@ class Probe:
     share: Share | None = None
     predictions: Sequence[Prediction] = ()
     bar: float = BAR
+    mechanisms: Sequence[Mechanism] = ()
 
     def __post_init__(self):
         object.__setattr__(self, "candidates", tuple(self.candidates))
@@ -73,7 +76,7 @@ class Probe:
             raise Refusal(f"the share is {self.share.fraction}: it must lie between 0 and 1")
         for shape in self.shapes:
             self.baseline.contract.check_dimensions(shape.dims)
-        for candidate in self.candidates:
+        for candidate in (*self.candidates, *self.controls):
             if candidate.contract != self.baseline.contract:
                 raise Refusal(
                     f"{candidate} computes {candidate.contract.name}, the baseline {self.baseline.contract.name}"
@@ -82,6 +85,17 @@ class Probe:
     @property
     def kernels(self) -> tuple[Kernel | Pipeline, ...]:
         return (self.baseline, *self.candidates)
+
+    @property
+    def controls(self) -> tuple[Kernel | Pipeline, ...]:
+        """Kernels that are launched beside those compared, for the mechanisms' sake; no verdict is given on them."""
+        asked = {str(kernel): kernel for mechanism in self.mechanisms for kernel in mechanism.kernels()}
+        compared = {str(kernel) for kernel in self.kernels}
+        return tuple(kernel for label, kernel in asked.items() if label not in compared)
+
+    def statements(self) -> list[dict]:
+        """The mechanisms as they go into a record."""
+        return [mechanism.statement(self.baseline, self.candidates[0]) for mechanism in self.mechanisms]
 
     def main(self) -> None:
         """Run from the command line, as `python -m experiments.<name>`."""

@@ -1,6 +1,7 @@
 """What the two runners, gpu/ and emulator/, have in common: a problem's arrays, on which builds run.
 
-Each offers a workspace, a context manager made of a contract and its inputs, whose `run(build)` returns an Outcome.
+Each offers a workspace, a context manager made of a contract and its inputs, whose `run(build)` returns an Outcome; and
+arrays that many launches share: place, allocate, write, read, row, launch(build, tensors, dims), require.
 """
 
 from collections.abc import Mapping, Sequence

@@ -23,7 +23,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Model:
-    """A Qwen2.5-shaped decoder. Source of the 7B's numbers: its published configuration."""
+    """A Qwen2.5-shaped decoder. Source of the 7B's numbers: its published configuration.
+
+    tied: the head multiplies by the embedding, and there is no lm_head.weight.
+    """
 
     layers: int
     hidden: int
@@ -32,6 +35,9 @@ class Model:
     head_dim: int
     feed_forward: int
     vocabulary: int
+    rms_eps: float = 1e-6
+    rope_theta: float = 1_000_000.0
+    tied: bool = False
 
     def gemms(self, nt: int) -> tuple[Shape, ...]:
         """The seven GEMMs of one layer over nt tokens, equal shapes together."""

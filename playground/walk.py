@@ -1,16 +1,17 @@
 """The steps that a probe walks: build, emulate, run, check, time, judge. The result is the record."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from playground.compiler.arch import GPUS, Arch
 from playground.compiler.build import Build, PipelineBuild, build
 from playground.errors import Refusal
+from playground.foretell import foretell
 from playground.kernels import Kernel, Pipeline
 from playground.kernels.contract import Contract
-from playground.measure import layer_verdict, parity
+from playground.measure import layer_verdict, mechanisms, parity
 from playground.measure.inputs import DISTRIBUTION, fresh_seed, random_inputs
 from playground.measure.references import REFERENCES
 from playground.measure.verdict import CONTROL
@@ -29,22 +30,27 @@ QUICK_ROUNDS = 24
 
 @dataclass(frozen=True)
 class Options:
-    """How to run: the device or None, the rounds of timing, shapes and seed instead of the probe's own."""
+    """How to run: the device or None, the rounds of timing, shapes and seed instead of the probe's own.
+
+    wall: measures whole prefills, given the kernels and Narrator.progress (see prefill/swap.py); None: not wanted.
+    """
 
     device: object | None
     rounds: int = ROUNDS
     shapes: Sequence[Shape] | None = None
     seed: int | None = None
+    wall: Callable[[Sequence[Kernel], Callable], dict] | None = None
 
 
 def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     """Run `probe` and return its record. Says what it finds to `narrator` as it goes."""
     claim = probe.claim and str(probe.claim)
-    narrator.question(probe.question, [*map(str, probe.kernels)], claim, [*map(str, probe.predictions)])
+    kernels, controls = map(str, probe.kernels), map(str, probe.controls)
+    narrator.question(probe.question, [*kernels], claim, [*map(str, probe.predictions)], [*controls])
     built = _build_all(probe, options.device, narrator)
-    ledgers = {str(kernel): _ledgers(kernel, built[str(kernel)]) for kernel in probe.kernels}
+    ledgers = {str(kernel): _ledgers(kernel, built[str(kernel)]) for kernel in (*probe.kernels, *probe.controls)}
     narrator.ledgers({step: per_gpu for steps in ledgers.values() for step, per_gpu in steps.items()})
-    builds = _first_that_all_fit(built)
+    builds = _first_that_all_fit(probe, built)
     record = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": name,
@@ -58,32 +64,54 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
         "gpu": environment.gpu(options.device),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
+        "controls": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.controls],
         "emulated": [],
         "shapes": [],
         "verdicts": {},
     }
     record["emulated"] = _emulate(probe, builds, options, narrator)
+    record |= _foretell(probe, builds, options, narrator)
+    narrator.floors(record)
     if options.device is None:
         narrator.not_timed()
-        return record
-    record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
-    record["verdicts"] = layer_verdict.judge(record)
-    record["upper_bounds"] = layer_verdict.upper_bounds(record)
-    narrator.upper_bounds(record)
-    narrator.verdicts(record)
+    else:
+        record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
+        record["verdicts"] = layer_verdict.judge(record)
+        record["upper_bounds"] = layer_verdict.upper_bounds(record)
+        if options.wall and record["verdicts"]:
+            record["wall"] = _whole_prefills(probe, record, options, narrator)
+            record["verdicts"] = layer_verdict.judge(record)
+        narrator.upper_bounds(record)
+        narrator.verdicts(record)
+    record["mechanisms"] = mechanisms.judge(record, probe.statements())
+    narrator.mechanisms(record["mechanisms"])
     return record
 
 
+def _whole_prefills(probe: Probe, record: dict, options: Options, narrator: Narrator) -> dict:
+    """The prefill's time with each kernel that got a verdict in its place."""
+    timed = [probe.baseline, *(kernel for kernel in probe.candidates if str(kernel) in record["verdicts"])]
+    wall = options.wall(timed, narrator.progress)
+    narrator.recorded_parity("whole prefill", wall["parity"])
+    return wall
+
+
+def _foretell(probe: Probe, builds: dict[str, Build], options: Options, narrator: Narrator) -> dict:
+    """The floors on every known GPU, and the verdicts that they predict."""
+    with narrator.progress("floors", len(probe.kernels)) as advance:
+        return foretell(probe, builds, options.shapes, advance=advance)
+
+
 def gates_held(record: dict) -> bool:
-    """Whether every variant passed its gate on every shape, and the emulator saw no hazard."""
-    runs = [*record["emulated"], *record["shapes"]]
+    """Whether every variant passed its gate on every shape and in the prefill, and the emulator saw no hazard."""
+    runs = [*record["emulated"], *record["shapes"], *([record["wall"]] if "wall" in record else [])]
     hazards = [found for run in record["emulated"] for found in run["hazards"].values()]
     return all(gate["passed"] for run in runs for gate in run["parity"].values()) and not any(hazards)
 
 
 def _variant(kernel: Kernel | Pipeline, ledgers: dict[str, dict]) -> dict:
     """A kernel with its ledgers, or a pipeline with the ledgers of every step."""
-    told = {"label": str(kernel), "name": kernel.name, "parameters": dict(kernel.parameters)}
+    told = {"label": str(kernel), "name": kernel.name, "parameters": kernel.described}
     steps = [
         {"label": str(step.kernel), "name": step.kernel.name, "ledgers": ledgers[str(step.kernel)]}
         for step in kernel.steps
@@ -99,16 +127,16 @@ def _archs(device) -> dict[str, Arch]:
 
 
 def _build_all(probe: Probe, device, narrator: Narrator) -> dict[str, dict[str, Build | Refusal]]:
-    """Per variant and GPU: its build, or why there is none. What the GPU at hand cannot hold is refused outright."""
-    archs = _archs(device)
-    built: dict[str, dict[str, Build | Refusal]] = {str(kernel): {} for kernel in probe.kernels}
-    with narrator.progress("building", len(probe.kernels) * len(archs)) as advance:
-        for kernel in probe.kernels:
+    """Per kernel and GPU: its build, or why there is none. A variant that the GPU at hand cannot hold is refused."""
+    archs, kernels = _archs(device), (*probe.kernels, *probe.controls)
+    built: dict[str, dict[str, Build | Refusal]] = {str(kernel): {} for kernel in kernels}
+    with narrator.progress("building", len(kernels) * len(archs)) as advance:
+        for kernel in kernels:
             for gpu, arch in archs.items():
                 try:
                     built[str(kernel)][gpu] = build(kernel, arch)
                 except Refusal as refusal:
-                    if device and gpu == device.name:
+                    if device and gpu == device.name and kernel in probe.kernels:
                         raise
                     built[str(kernel)][gpu] = refusal
                 advance()
@@ -127,11 +155,14 @@ def _ledgers(kernel: Kernel | Pipeline, per_gpu: dict[str, Build | PipelineBuild
     }
 
 
-def _first_that_all_fit(built: dict[str, dict[str, Build | Refusal]]) -> dict[str, Build]:
-    """The builds for the first GPU that no variant is too large for: the one at hand, or whose PTX to emulate."""
+def _first_that_all_fit(probe: Probe, built: dict[str, dict[str, Build | Refusal]]) -> dict[str, Build]:
+    """The builds for the first GPU that no variant is too large for: the one at hand, or whose PTX to emulate.
+
+    A control that is too large for it is left out.
+    """
     for gpu in next(iter(built.values())):
-        builds = {label: per_gpu[gpu] for label, per_gpu in built.items()}
-        if not any(isinstance(found, Refusal) for found in builds.values()):
+        builds = {label: per_gpu[gpu] for label, per_gpu in built.items() if not isinstance(per_gpu[gpu], Refusal)}
+        if all(str(kernel) in builds for kernel in probe.kernels):
             return builds
     raise next(found for per_gpu in built.values() for found in per_gpu.values() if isinstance(found, Refusal))
 
@@ -146,9 +177,10 @@ def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator:
     results = []
     for shape in _to_emulate(probe.baseline.contract, options):
         result, inputs, expected = _prepare(probe, shape, options, narrator)
-        with narrator.progress(f"{shape}: emulating", len(builds)) as advance:
+        with narrator.progress(f"{shape}: emulating", len(_once_each(builds))) as advance:
             workspace = EmulatedWorkspace(probe.baseline.contract, inputs)
-            outcomes = {label: _advancing(workspace.run, build, advance) for label, build in builds.items()}
+            of_ptx = {build.ptx: _advancing(workspace.run, build, advance) for build in _once_each(builds)}
+            outcomes = {label: of_ptx[build.ptx] for label, build in builds.items()}
         result["arch"] = next(iter(builds.values())).arch.name
         result["parity"] = _gates(outcomes, expected, shape, narrator)
         result["hazards"] = {label: list(outcome.hazards) for label, outcome in outcomes.items()}
@@ -206,6 +238,11 @@ def _gates(outcomes: dict[str, Outcome], expected, shape: Shape, narrator: Narra
     gates = {label: parity.check(outcome, expected) for label, outcome in outcomes.items()}
     narrator.parity(shape, gates)
     return {label: gate.as_record() for label, gate in gates.items()}
+
+
+def _once_each(builds: dict[str, Build]) -> list[Build]:
+    """One build of each PTX: a kernel whose blocks per SM are pinned has the PTX of the same one unpinned."""
+    return list({build.ptx: build for build in reversed(builds.values())}.values())
 
 
 def _advancing(run, build: Build, advance):

@@ -26,6 +26,7 @@ from playground.runner import Outcome
 
 ROOT = Path(__file__).parents[1]
 LEDGER = ("ledger", "gemm_f16_nt")
+TINY = ("--on", "emulator", "--json", "--shape", "8x64x32")
 
 
 def python(*arguments):
@@ -226,15 +227,34 @@ def test_a_gate_that_failed_is_exit_status_1_and_is_recorded_and_drawn(tmp_path,
 
     without_gpu = walk.walk
     monkeypatch.setattr(walk, "walk", failed)
-    assert main(["run", "gemm_tm128", "--on", "emulator", "--json", "--out", str(tmp_path)]) == 1
+    assert main(["run", "gemm_tm128", *TINY, "--out", str(tmp_path)]) == 1
     capsys.readouterr()
     (written,), _ = record.read(tmp_path / "emulator" / "gemm_tm128.jsonl")
     assert [gate["passed"] for gate in written["shapes"][0]["parity"].values()] == [True, False]
     assert (tmp_path / "emulator" / "gemm_tm128.png").exists()
 
 
+def test_the_counts_mark_the_mechanisms_of_a_wider_tile(results):
+    """Each of 256 rows of B is read by 128/64 blocks whatever TM is; each of 128 rows of A by 256/TM: seed 000, §2.1,
+    has it the other way round."""
+    (written,), _ = record.read(results / "emulator" / "gemm_tm128.jsonl")
+    marks = {one["says"]: one["marks"] for one in written["mechanisms"]}
+    assert marks["a wider tile halves the re-reads of B per FLOP"] == [
+        {"gpu": None, "mark": "refuted", "values": [15.625, 15.625]}
+    ]
+    assert marks["it is A, not B, whose re-reads a wider tile halves"] == [
+        {"gpu": None, "mark": "supported", "values": [15.625, 7.8125]}
+    ]
+    counts = list(written["emulated"][-1]["counts"].values())
+    assert [one["global_bytes_read_of_A"] for one in counts[:2]] == [2 * 128 * 512 * 4, 2 * 128 * 512 * 2]
+    assert [one["global_bytes_read_of_B"] for one in counts[:2]] == [2 * 256 * 512 * 2] * 2
+    assert [one["label"] for one in written["controls"]] == [
+        str(one) for one in experiments.load("gemm_tm128").controls
+    ]
+
+
 def test_a_second_run_is_appended(results):
-    assert main(["run", "gemm_tm128", "--on", "emulator", "--json", "--out", str(results)]) == 0
+    assert main(["run", "gemm_tm128", *TINY, "--out", str(results)]) == 0
     records, warnings = record.read(results / "emulator" / "gemm_tm128.jsonl")
     assert (len(records), warnings) == (2, [])
 

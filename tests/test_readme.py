@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 
 import experiments
+from experiments import pitfalls
 from playground import Probe
 from playground.emulator.hazards import READ_AFTER_WRITE
-from playground.report import catalogue
+from playground.report import catalogue, marks, predictions
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -22,6 +23,16 @@ def code_block(first_words: str) -> str:
 def test_the_results_are_those_of_the_records():
     table = re.search(r"<!-- results -->\n(.*?)\n?<!-- /results -->", README, re.DOTALL).group(1)
     assert table == catalogue.as_markdown(catalogue.rows(ROOT / "results", experiments.claims()))
+
+
+def test_the_predictions_are_those_of_the_records():
+    table = re.search(r"<!-- predictions -->\n(.*?)\n?<!-- /predictions -->", README, re.DOTALL).group(1)
+    assert table == predictions.as_markdown(predictions.rows(ROOT / "results", experiments.names()))
+
+
+def test_the_marks_of_all_mechanisms_are_those_of_the_records():
+    table = re.search(r"<!-- mechanisms -->\n(.*?)\n?<!-- /mechanisms -->", README, re.DOTALL).group(1)
+    assert table == marks.as_markdown(marks.rows(ROOT / "results", experiments.statements()))
 
 
 def test_ci_runs_the_test_command():
@@ -55,3 +66,13 @@ def test_every_path_that_it_names_is_there():
     assert len(named) > 8
     for path in named:
         assert (ROOT / path).exists() or path == "experiments/mine.py", path
+
+
+def test_it_names_every_pitfall_with_its_gate():
+    section = " ".join(README.split("## See a mistake caught")[1].split("## Other commands")[0].split())
+    gates = dict(re.findall(r"\*(\w+)\*(.*?)(?:;|\.$)", section[section.index("*parity*") :]))
+    named = {gate.rstrip("s"): set(re.findall(r"`(\w+)`", names)) for gate, names in gates.items()}
+    wanted = {}
+    for name in pitfalls.NAMES:
+        wanted.setdefault(pitfalls.load(name).gate.rstrip("s"), set()).add(name)
+    assert named == wanted

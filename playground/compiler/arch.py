@@ -1,7 +1,7 @@
 """The GPUs that the playground knows, and how many blocks of a kernel one of their multiprocessors holds.
 
 Limits: CUDA C++ Programming Guide, "Compute Capabilities: Technical Specifications per Compute Capability". Products:
-their data sheets; the GB10: the source of the seeds, measured there.
+their data sheets; the GB10: the source of the seeds, measured there; the L2 of the H200: as its driver tells it.
 """
 
 import difflib
@@ -70,7 +70,7 @@ GPUS = {
         Gpu("RTX 4080", ARCHS["sm_89"], 76, 64 * MB, 717 * GB),
         Gpu("RTX 4090", ARCHS["sm_89"], 128, 72 * MB, 1008 * GB),
         Gpu("H100", ARCHS["sm_90"], 132, 50 * MB, 3350 * GB),
-        Gpu("H200", ARCHS["sm_90"], 132, 50 * MB, 4800 * GB),
+        Gpu("H200", ARCHS["sm_90"], 132, 60 * MB, 4800 * GB),
         Gpu("B200", ARCHS["sm_100"], 148, 126 * MB, 8000 * GB),
         Gpu("RTX 5090", ARCHS["sm_120"], 170, 96 * MB, 1792 * GB),
     )
@@ -115,3 +115,9 @@ def residency(arch: Arch, threads: int, registers: int, shared: int) -> Residenc
         limits["shared memory"] = 0
     limiter = min(limits, key=limits.get)
     return Residency(limits[limiter], limiter)
+
+
+def shared_for_at_most(blocks: int, arch: Arch, shared: int) -> int:
+    """Shared bytes per block, `shared` or as few more as it takes, with which one SM holds at most `blocks` blocks."""
+    too_small_by_a_unit = arch.shared_per_sm // (blocks + 1) // SHARED_UNIT * SHARED_UNIT
+    return max(shared, too_small_by_a_unit + SHARED_UNIT - arch.reserved)

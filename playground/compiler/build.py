@@ -2,7 +2,7 @@
 
 import base64
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cuda.pathfinder import DynamicLibNotFoundError
 
@@ -31,6 +31,11 @@ class Build:
         return (self,)
 
     @property
+    def dynamic_shared(self) -> int:
+        """Bytes to launch with: those of the kernel's layout, or more where its blocks per SM are pinned."""
+        return self.ledger.dynamic_shared
+
+    @property
     def toolkit(self) -> str:
         """The version of the CUDA compiler that wrote the PTX, as it signs it: V13.0.88."""
         signed = re.search(r"Cuda compilation tools, release [\d.]+, (V[\d.]+)", self.ptx)
@@ -49,6 +54,11 @@ class PipelineBuild:
         return self.steps[0].arch
 
     @property
+    def ptx(self) -> str:
+        """Of all steps, one after another."""
+        return "\n".join(step.ptx for step in self.steps)
+
+    @property
     def toolkit(self) -> str:
         return self.steps[0].toolkit
 
@@ -61,7 +71,8 @@ def build(kernel: Kernel | Pipeline, arch: Arch) -> Build | PipelineBuild:
     if isinstance(kernel, Pipeline):
         return PipelineBuild(kernel, tuple(build(step.kernel, arch) for step in kernel.steps))
     check_limits(kernel, arch)
-    digest = cache.key(kernel.function, str(kernel), kernel.threads, kernel.min_blocks, kernel.layout.bytes, arch)
+    label = str(replace(kernel, blocks_per_sm=None))  # a pin is of the launch: the machine code is the same
+    digest = cache.key(kernel.function, label, kernel.threads, kernel.min_blocks, kernel.layout.bytes, arch)
     entry = cache.load(digest)
     if entry is None:
         entry = cache.store(digest, _compile(kernel, arch))

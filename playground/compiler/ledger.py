@@ -3,7 +3,8 @@
 import re
 from dataclasses import asdict, dataclass
 
-from playground.compiler.arch import Arch, residency
+from playground.compiler.arch import Arch, residency, shared_for_at_most
+from playground.errors import Refusal
 from playground.kernels.kernel import Kernel
 
 
@@ -29,7 +30,7 @@ class Ledger:
 
 
 def read(kernel: Kernel, arch: Arch, ptx: str, log: str, mix: dict[str, int] | None) -> Ledger:
-    """The ledger of a build, from nvJitLink's log and the kernel's own layout."""
+    """The ledger of a build, from nvJitLink's log and the kernel's own layout; a Refusal of a pin that cannot be."""
     numbers = {
         name: int(re.search(pattern, log).group(1))
         for name, pattern in {
@@ -41,12 +42,17 @@ def read(kernel: Kernel, arch: Arch, ptx: str, log: str, mix: dict[str, int] | N
         }.items()
     }
     static_shared = _static_shared(ptx)
-    resident = residency(arch, kernel.threads, numbers["registers"], static_shared + kernel.layout.bytes)
+    shared = static_shared + kernel.layout.bytes
+    if kernel.blocks_per_sm:
+        shared = shared_for_at_most(kernel.blocks_per_sm, arch, shared)
+    resident = residency(arch, kernel.threads, numbers["registers"], shared)
+    if kernel.blocks_per_sm not in (None, resident.blocks):
+        raise Refusal(f"{kernel}: on {arch.name} {resident.blocks} blocks fit on an SM, by {resident.limiter}")
     return Ledger(
         arch=arch.name,
         threads=kernel.threads,
         static_shared=static_shared,
-        dynamic_shared=kernel.layout.bytes,
+        dynamic_shared=shared - static_shared,
         blocks_per_sm=resident.blocks,
         limiter=resident.limiter,
         instruction_mix=mix,

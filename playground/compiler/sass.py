@@ -1,19 +1,18 @@
 """The instruction mix of a cubin, if nvdisasm is at hand (the wheel nvidia-cuda-nvdisasm, or a CUDA toolkit)."""
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from functools import cache
-from pathlib import Path
+
+from playground.compiler.tools import find_tool
 
 INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", re.MULTILINE)
 
 
 def instruction_mix(cubin: bytes) -> dict[str, int] | None:
     """Static count per opcode (HMMA.16816.F32, LDGSTS.E.BYPASS.128, …), most frequent first; None without nvdisasm."""
-    tool = _nvdisasm()
+    tool = find_tool("nvdisasm")
     if tool is None:
         return None
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
@@ -23,14 +22,3 @@ def instruction_mix(cubin: bytes) -> dict[str, int] | None:
     if listing.returncode:
         return None
     return dict(Counter(INSTRUCTION.findall(listing.stdout)).most_common())
-
-
-@cache
-def _nvdisasm() -> str | None:
-    try:
-        import nvidia
-
-        wheels = [str(path) for root in nvidia.__path__ for path in Path(root).glob("*/bin/nvdisasm*")]
-    except ImportError:
-        wheels = []
-    return next(iter(wheels), None) or shutil.which("nvdisasm")

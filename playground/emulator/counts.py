@@ -122,9 +122,11 @@ def sum_of(totals: Sequence[Mapping[str, int | float]]) -> dict[str, int | float
     """The totals of several launches as those of one."""
     summed: dict[str, int | float] = defaultdict(int)
     for total in totals:
-        for name in total.keys() - ratios(total).keys():
-            summed[name] += total[name]
-    return summed | ratios(summed)
+        told = ratios(total)
+        for name in total:
+            if name not in told:
+                summed[name] += total[name]
+    return dict(summed) | ratios(summed)
 
 
 def ratios(counts: Mapping[str, int | float]) -> dict[str, float]:

@@ -47,6 +47,7 @@ class Mapped:
         self.cells = -(-bytes // cell)
         self.touched: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.accessors: np.ndarray | None = None
+        self.bytes_read = 0
 
     def note(self, how: str, cells, blocks, bit):
         """Keep the lowest and the highest block that touched a cell, and by which instructions."""
@@ -98,6 +99,10 @@ class Arena:
         for address, array in self.memory.arrays.items():
             array.reshape(-1).view(np.uint8)[:] = self.words[1][address - BASE :][: array.nbytes]
 
+    def bytes_read(self) -> list[int]:
+        """Of each array that was placed."""
+        return [region.bytes_read for region in self.regions[: len(self.memory.arrays)]]
+
     def locate(self, group, instruction: int, lanes, address, size: int, extent: int = 0):
         """(lanes, byte offsets) of the accesses that are inside and aligned; the others are reported and dropped.
 
@@ -127,7 +132,10 @@ class Arena:
         return f"{size} bytes at byte {offset - region.start:,} of array {index}, which has {region.bytes:,}"
 
     def note(self, group, how: str, instruction: int, lanes, offsets, size: int):
-        """Remember which blocks read, wrote or changed atomically what, for `races`."""
+        """Count what is read of each array; remember which blocks read, wrote or changed atomically what, for races."""
+        if how == "read" and len(offsets):
+            for index, chosen in self._by_region(offsets):
+                self.regions[index].bytes_read += size * len(offsets[chosen])
         if not self.checked:
             return
         fenced = group.chunk.fenced[group.slots[lanes]]

@@ -32,11 +32,15 @@ PROGRAMS = 32
 
 @dataclass
 class Report:
-    """What a run left. outputs: the arrays in global memory, in the order in which they were placed; seconds: wall."""
+    """What a run left. outputs: the arrays in global memory, in the order in which they were placed; seconds: wall.
+
+    bytes_read: from each of the arrays, as often as lanes asked for them.
+    """
 
     hazards: list[Hazard]
     counts: Counts
     outputs: list[np.ndarray]
+    bytes_read: list[int]
     seconds: float
 
     @property
@@ -69,7 +73,8 @@ def launch(
     started = time.perf_counter()
     run = Launch(_program(ptx), extent(grid, "grid"), extent(block, "block"), parameters, buffers, shared_bytes)
     run.start(mode, checks, budget)
-    return Report(run.hazards.hazards(), run.counts, list(buffers.arrays.values()), time.perf_counter() - started)
+    outputs, read = list(buffers.arrays.values()), run.arena.bytes_read()
+    return Report(run.hazards.hazards(), run.counts, outputs, read, time.perf_counter() - started)
 
 
 def extent(given, what: str) -> tuple[int, int, int]:

@@ -19,9 +19,9 @@ class Program:
         self.build, self.kernel, self.device = build, build.kernel, device
         self.module = call(driver.cuModuleLoadData, build.cubin)
         self.function = call(driver.cuModuleGetFunction, self.module, build.entry.encode())
-        if self.kernel.layout.bytes > DYNAMIC_SHARED_WITHOUT_OPT_IN:
+        if build.dynamic_shared > DYNAMIC_SHARED_WITHOUT_OPT_IN:
             attribute = FUNCTION_ATTRIBUTE.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            call(driver.cuFuncSetAttribute, self.function, attribute, self.kernel.layout.bytes)
+            call(driver.cuFuncSetAttribute, self.function, attribute, build.dynamic_shared)
 
     def launcher(self, addresses: list[int], dims: dict[str, int]):
         """A function that enqueues one launch on the device's stream; arguments are packed here, once."""
@@ -37,7 +37,7 @@ class Program:
                 self.function,
                 *grid,
                 *block,
-                kernel.layout.bytes,
+                self.build.dynamic_shared,
                 self.device.stream,
                 arguments,
                 0,
@@ -51,7 +51,7 @@ class Program:
             driver.cuOccupancyMaxActiveBlocksPerMultiprocessor,
             self.function,
             self.kernel.threads,
-            self.kernel.layout.bytes,
+            self.build.dynamic_shared,
         )
 
 

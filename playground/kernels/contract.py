@@ -5,7 +5,7 @@ Two kernels with the same contract can be compared: they run on the same arrays 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Contract:
     complaint: what is wrong with dimensions, or None. complaint_about_values: the same for input arrays.
     rate: what its speed is told in, "TFLOP/s" or "GB/s". traffic: bytes read and written at the least, from the
     dimensions, where that is not every tensor once.
+    degrees: by what power of a dimension the work grows, where that is not 1; 0: not at all. With 2 and above, the
+    blocks of a launch differ in work. moves_with: dimensions whose excess over another one is what counts.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Contract:
     complaint_about_values: Callable[[Mapping[str, np.ndarray]], str | None] = lambda inputs: None
     rate: str = "TFLOP/s"
     traffic: Callable[..., int] | None = None
+    degrees: Mapping[str, int] = field(default_factory=dict)
+    moves_with: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

@@ -59,6 +59,7 @@ def fa_prefill(
         minimum_cc=rung.minimum_cc,
         alignment={"K": 16, "V": 16, "O": 32},
         min_blocks=min_blocks,
+        period={"nt": TQ, "nh": 1, "nk": 1, "kv": 64},
     )
 
 

@@ -52,19 +52,26 @@ GEMM_AF32_NT = replace(
 
 
 def gemm_f16_nt(
-    TM: int = 128, KS: int = 32, warps: int | None = None, pad: int = 0, staging: str = "async", AF32: str = "none"
+    TM: int = 128,
+    KS: int = 32,
+    warps: int | None = None,
+    pad: int = 0,
+    staging: str = "async",
+    AF32: str = "none",
+    order: str = "nt",
 ) -> Kernel:
     """A kernel for C[nt, od] f32 = A[nt, id] f16 · B[od, id]ᵀ f16; id % 8 == 0, tails in all three masked.
 
     TM: columns of C per block, a multiple of 64. KS: elements of id per step, a multiple of 32. warps: if not given, 16
     for multiples of 128 above 128 and otherwise 8, as in the source. pad: halves added to each row of the staged tiles,
     a multiple of 8. staging: "async" (cp.async) or "sync" (loads and stores, for architectures before sm_80). AF32: if
-    not "none", A is f32 and rounded on the way: "sync" (when it is loaded) or "mirror" (from shared memory).
+    not "none", A is f32 and rounded on the way: "sync" (when it is loaded) or "mirror" (from shared memory). order:
+    "nt" or "od", the dimension along which blocks follow one another.
     """
     if warps is None:
         check_whole("gemm_f16_nt", TM=TM)
         warps = 16 if TM > 128 and TM % 128 == 0 else 8
-    _check(TM, KS, warps, pad, staging, AF32)
+    _check(TM, KS, warps, pad, staging, AF32, order)
     threads = 32 * warps
     warp_columns = TM // (warps // WARP_ROWS)
     warp_rows = TN // WARP_ROWS
@@ -88,12 +95,13 @@ def gemm_f16_nt(
     stage_b, commit, wait = copies_b.stage, copies_a.commit, copies_a.wait_0
 
     multiply = multiply_tiles(KS, row_fragments, ODC, ROW)
+    tile_of_block = ORDERS[order]
 
     def gemm_f16_nt(A, B, C, nt, od, id):
         shared = shared_address(cuda.shared.array(0, uint8, alignment=ALIGNMENT))
-        # blockIdx.x runs over nt: consecutive blocks read the same rows of B, and find them in L2.
-        n0 = cuda.blockIdx.x * TN
-        m0 = cuda.blockIdx.y * TM
+        row_tile, column_tile = tile_of_block()
+        n0 = row_tile * TN
+        m0 = column_tile * TM
         warp = cuda.threadIdx.x >> 5
         warp_row = warp & 1
         warp_column = warp >> 1
@@ -129,17 +137,34 @@ def gemm_f16_nt(
             for oc in range(ODC):
                 store_fragment(scratch, fc[i, oc], C, n + i * FRAGMENT, m + oc * FRAGMENT, nt, od)
 
+    parameters = {"TM": TM, "KS": KS, "warps": warps, "pad": pad, "staging": staging}
     return Kernel(
         name="gemm_f16_nt",
-        parameters={"TM": TM, "KS": KS, "warps": warps, "pad": pad, "staging": staging} | _named_if_f32(AF32),
+        parameters=parameters | _named_if_not_default(AF32=AF32, order=order),
         contract=GEMM_NT if AF32 == "none" else GEMM_AF32_NT,
         function=gemm_f16_nt,
         threads=threads,
-        grid=lambda nt, od, id: (-(-nt // TN), -(-od // TM), 1),
+        grid=lambda nt, od, id: (*(-(-nt // TN), -(-od // TM))[:: 1 if order == "nt" else -1], 1),
         layout=layout,
         minimum_cc=copies_a.minimum_cc,
         alignment={"A": 16, "B": 16},
+        period={"nt": TN, "od": TM, "id": 2 * KS},  # the two buffers, by which NVVM unrolls where TM = 64
     )
+
+
+@device_function
+def along_nt():
+    """Blocks that follow one another read the same rows of B, and find them in L2."""
+    return cuda.blockIdx.x, cuda.blockIdx.y
+
+
+@device_function
+def along_od():
+    """Blocks that follow one another read the same rows of A."""
+    return cuda.blockIdx.y, cuda.blockIdx.x
+
+
+ORDERS = {"nt": along_nt, "od": along_od}
 
 
 def multiply_tiles(KS: int, row_fragments: int, column_fragments: int, row_bytes: int):
@@ -178,15 +203,17 @@ def store_fragment(scratch, accumulator, C, n, m, nt, od):
     cuda.syncwarp()
 
 
-def _named_if_f32(AF32):
-    """Without AF32 the kernel keeps the name that it has in records from before there was one."""
-    return {} if AF32 == "none" else {"AF32": AF32}
+def _named_if_not_default(**given):
+    """By its default a kernel keeps the name that it has in records from before there was anything else."""
+    defaults = {"AF32": "none", "order": "nt"}
+    return {name: value for name, value in given.items() if value != defaults[name]}
 
 
-def _check(TM, KS, warps, pad, staging, AF32):
+def _check(TM, KS, warps, pad, staging, AF32, order):
     check_whole("gemm_f16_nt", TM=TM, KS=KS, warps=warps, pad=pad)
     check_choice("gemm_f16_nt", "staging", staging, tuple(STAGING))
     check_choice("gemm_f16_nt", "AF32", AF32, SCHEMES)
+    check_choice("gemm_f16_nt", "order", order, tuple(ORDERS))
     if (AF32, staging) == ("mirror", "sync"):
         raise Refusal("gemm_f16_nt: AF32 = mirror is filled by cp.async, which staging = sync does without")
     columns = WARP_ROWS * TM // warps if warps else 0

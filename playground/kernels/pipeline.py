@@ -43,9 +43,9 @@ class Pipeline:
         return " → ".join(step.kernel.name for step in self.steps)
 
     @property
-    def parameters(self) -> dict[str, int | str]:
-        """Those of all steps; with the kernel's name before it, where two steps have a parameter of the same name."""
-        every = [(step.kernel.name, *pair) for step in self.steps for pair in step.kernel.parameters.items()]
+    def described(self) -> dict[str, int | str]:
+        """As of all steps; with the kernel's name before it, where two steps have a parameter of the same name."""
+        every = [(step.kernel.name, *pair) for step in self.steps for pair in step.kernel.described.items()]
         uses = Counter(name for _, name, _ in every)
         return {name if uses[name] == 1 else f"{kernel}.{name}": value for kernel, name, value in every}
 

@@ -24,9 +24,15 @@ def _context(generator, nt, **_):
     return generator.integers(0, 32_768, nt)
 
 
+def _any_tokens(generator, nt, vocabulary, **_):
+    """Any of the vocabulary, some more than once."""
+    return generator.integers(0, vocabulary, nt)
+
+
 DETERMINED = {
     "attention_hd64": {"positions": _last_rows},
     "attention_hd128": {"positions": _last_rows},
+    "embedding": {"tokens": _any_tokens},
     "rope_hd64": {"positions": _context},
     "rope_hd128": {"positions": _context},
     "store_kv_f16": {"positions": _distinct_rows},

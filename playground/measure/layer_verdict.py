@@ -11,21 +11,23 @@ from playground.measure import verdict
 def judge(record: Mapping) -> dict:
     """Per candidate that was timed on every shape: the verdict on their sum, each as often as the layer has it.
 
-    Beside it the same on every single shape, and on the wall, in which the probe's share of the time is a stated one;
-    without a share, None. From the record alone, so that an old one can be judged again.
+    Beside it the same on every single shape; on the wall, in which the probe's share of the time is a stated one, or
+    None; and on the wall as measured, where whole prefills were. From the record alone, so that an old one can be
+    judged again.
     """
     (baseline, *candidates), bar = (variant["label"] for variant in record["variants"]), record["bar"]
     verdicts = {}
     for position, candidate in enumerate(candidates):
         sides = (baseline, candidate, verdict.CONTROL)
-        if not _timed_everywhere(record["shapes"], sides):
+        if not timed_everywhere(record["shapes"], sides):
             continue
-        total = [_layer_total(record["shapes"], side) for side in sides]
+        total = [layer_total(record["shapes"], side) for side in sides]
         judged = verdict.judge(*total, bar=bar)
         verdicts[candidate] = {
             **judged.as_record(),
             "prediction": None if position else _check_prediction(record, judged),
             "wall": record["share"] and verdict.judge(*total, bar=bar, share=record["share"]["fraction"]).as_record(),
+            **_judge_measured_wall(record, sides, bar),
             "per_shape": [_judge_shape(shape, sides, bar).as_record() for shape in record["shapes"]],
         }
     return verdicts
@@ -42,7 +44,7 @@ def upper_bounds(record: Mapping) -> dict:
     bounds = {}
     for name in names:
         if all(name in shape.get("beginnings_us", ()) for shape in shapes):
-            whole, beginning = _layer_total(shapes, baseline), _layer_total(shapes, name, "beginnings_us")
+            whole, beginning = layer_total(shapes, baseline), layer_total(shapes, name, "beginnings_us")
             share = record["share"] and record["share"]["fraction"]
             bounds[name] = {
                 "ratio": asdict(verdict.paired_ratio(whole, whole - beginning)),
@@ -51,7 +53,7 @@ def upper_bounds(record: Mapping) -> dict:
     return bounds
 
 
-def _timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
+def timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
     return bool(shapes) and all(side in shape.get("samples_us", ()) for shape in shapes for side in sides)
 
 
@@ -59,7 +61,15 @@ def _judge_shape(shape: Mapping, sides: Sequence[str], bar: float) -> verdict.Ve
     return verdict.judge(*(shape["samples_us"][side] for side in sides), bar=bar)
 
 
-def _layer_total(shapes: Sequence[Mapping], side: str, samples: str = "samples_us") -> np.ndarray:
+def _judge_measured_wall(record: Mapping, sides: Sequence[str], bar: float) -> dict:
+    samples = record.get("wall", {}).get("samples_us", {})
+    if any(side not in samples for side in sides):
+        return {}
+    return {"wall_measured": verdict.judge(*(np.array(samples[side]) for side in sides), bar=bar).as_record()}
+
+
+def layer_total(shapes: Sequence[Mapping], side: str, samples: str = "samples_us") -> np.ndarray:
+    """Per round, the times of a side on all shapes, each as often as the layer has it [µs]."""
     rounds = min(len(shape[samples][side]) for shape in shapes)
     return sum(len(shape["roles"]) * np.array(shape[samples][side][:rounds]) for shape in shapes)
 

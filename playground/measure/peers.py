@@ -56,9 +56,9 @@ def peers(workspace: Workspace, expected: Mapping[str, Expected]) -> dict[str, P
 
 
 def _gemm_nt(workspace, torch) -> dict[str, Call]:
-    A, B = (_tensor(workspace.buffers[name], torch) for name in "AB")
+    A, B = (tensor_of(workspace.buffers[name], torch) for name in "AB")
     C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
-    stream = _stream(workspace, torch)
+    stream = stream_of(workspace.device, torch)
 
     def launch():
         with torch.cuda.stream(stream):
@@ -69,10 +69,10 @@ def _gemm_nt(workspace, torch) -> dict[str, Call]:
 
 def _gemm_af32_nt(workspace, torch) -> dict[str, Call]:
     """Two passes, as our baseline: a conversion of A, then cuBLAS."""
-    A, B = (_tensor(workspace.buffers[name], torch) for name in "AB")
+    A, B = (tensor_of(workspace.buffers[name], torch) for name in "AB")
     A16 = torch.empty(A.shape, dtype=torch.float16, device=A.device)
     C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
-    stream = _stream(workspace, torch)
+    stream = stream_of(workspace.device, torch)
 
     def launch():
         with torch.cuda.stream(stream):
@@ -90,8 +90,8 @@ def _attention(workspace, torch) -> dict[str, Call]:
     positions = workspace.buffers["positions"].download()
     if workspace.dims["kv"] != len(positions) or not np.array_equal(positions, np.arange(len(positions))):
         return {}
-    Q, K, V = (_tensor(workspace.buffers[name], torch) for name in "QKV")
-    stream = _stream(workspace, torch)
+    Q, K, V = (tensor_of(workspace.buffers[name], torch) for name in "QKV")
+    stream = stream_of(workspace.device, torch)
     with torch.cuda.stream(stream):
         operands = tuple(_heads_first(tensor) for tensor in (Q.half(), K, V))
     found = {}
@@ -131,10 +131,12 @@ def _heads_first(tensor):
     return tensor.transpose(0, 1).unsqueeze(0)
 
 
-def _stream(workspace, torch):
-    return torch.cuda.ExternalStream(int(workspace.device.stream))
+def stream_of(device, torch):
+    """The device's stream, for torch to enqueue on."""
+    return torch.cuda.ExternalStream(int(device.stream))
 
 
-def _tensor(buffer, torch):
+def tensor_of(buffer, torch):
+    """A torch tensor on a Buffer's memory: nothing is copied."""
     interface = {"shape": buffer.shape, "typestr": buffer.dtype.str, "data": (buffer.address, False), "version": 3}
     return torch.as_tensor(SimpleNamespace(__cuda_array_interface__=interface), device="cuda")

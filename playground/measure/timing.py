@@ -6,7 +6,8 @@ each place, and right behind each other side, equally often. The sweep reads fou
 events enclose the kernel and not the CPU. Nothing is dropped: every round is in the samples.
 """
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from cuda.bindings import driver
@@ -75,6 +76,24 @@ class Stopwatch:
             for event in pair:
                 call(driver.cuEventDestroy, event)
         return dict(zip(names, samples))
+
+
+def laps(device: Device, launches: Sequence[Callable[[], None]], head_start: Callable[[], None]) -> np.ndarray:
+    """Microseconds of each of `launches`, one right behind the other.
+
+    head_start: enqueues work that keeps the GPU busy until the CPU is far enough ahead never to be waited for.
+    """
+    events = [_event() for _ in range(len(launches) + 1)]
+    head_start()
+    call(driver.cuEventRecord, events[0], device.stream)
+    for launch, event in zip(launches, events[1:]):
+        launch()
+        call(driver.cuEventRecord, event, device.stream)
+    device.synchronize()
+    times = [1000 * call(driver.cuEventElapsedTime, *pair) for pair in itertools.pairwise(events)]
+    for event in events:
+        call(driver.cuEventDestroy, event)
+    return np.array(times)
 
 
 def _event():

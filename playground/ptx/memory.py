@@ -76,6 +76,11 @@ def load_global_s32(address: int64) -> int32:
     """PTX ISA: ld."""
 
 
+@instruction("ld.global.u16 {result}, [{address}];")
+def load_global_u16(address: int64) -> uint16:
+    """PTX ISA: ld."""
+
+
 @instruction("ld.global.v4.u32 {words}, [{address}];")
 def load_global_v4(words: Fragment(uint32, 4, written=True), address: int64):
     """Load 16 bytes from an address aligned to 16. PTX ISA: ld."""

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from playground.report import record
 from playground.report.rates import rates
-from playground.report.tables import interval, table
+from playground.report.tables import interval, markdown, table
 from playground.report.variants import short_names
 
 COLUMNS = ("probe", "source", "GPU", "candidate", "ratio", "verdict", "wall", "prediction", "rate", "of peers")
@@ -55,8 +55,7 @@ def as_table(found: Sequence[Row]) -> Table:
 
 def as_markdown(found: Sequence[Row]) -> str:
     """For the README."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(astuple(row) for row in found)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return markdown(COLUMNS, map(astuple, found))
 
 
 def _measured(path: Path, name: str, source: str) -> list[Row]:
@@ -72,13 +71,19 @@ def _measured(path: Path, name: str, source: str) -> list[Row]:
             candidate=names[label],
             ratio=interval(judged["ratio"]),
             verdict=judged["verdict"],
-            wall=f"{judged['wall']['ratio']['median']:.3f}, {judged['wall']['verdict']}" if judged["wall"] else "",
+            wall=_wall(judged),
             prediction=judged["prediction"] or "",
             rate=f"{_rate(latest, baseline):.1f} → {_rate(latest, label):.1f} {latest['shapes'][0]['unit']}",
             of_peers=_of_peers(latest, label),
         )
         for label, judged in latest["verdicts"].items()
     ]
+
+
+def _wall(judged: dict) -> str:
+    """As measured on whole prefills, or by the stated share."""
+    wall, how = (judged["wall_measured"], " (measured)") if "wall_measured" in judged else (judged["wall"], "")
+    return f"{wall['ratio']['median']:.3f}, {wall['verdict']}{how}" if wall else ""
 
 
 def _rate(latest: dict, side: str) -> float:

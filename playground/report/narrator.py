@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from playground.measure.parity import Parity
+from playground.report.floors import floors_table, reached_table
+from playground.report.marks import mark_line
 from playground.report.rates import rates
 from playground.report.tables import counts_table, interval, ledger_table, table
 from playground.shapes import Shape
@@ -40,13 +42,22 @@ class Narrator:
     def __init__(self, out: Console):
         self.out = out
 
-    def question(self, question: str, kernels: Sequence[str], claim: str | None, predictions: Sequence[str]) -> None:
-        """kernels: their labels, the baseline's first."""
+    def question(
+        self,
+        question: str,
+        kernels: Sequence[str],
+        claim: str | None,
+        predictions: Sequence[str],
+        controls: Sequence[str] = (),
+    ) -> None:
+        """kernels: the labels of those compared, the baseline's first. controls: of those launched beside them."""
         baseline, *candidates = kernels
         self.out.print(question, style="bold")
         self.out.print(f"  baseline    {baseline}")
         for candidate in candidates:
             self.out.print(f"  candidate   {candidate}")
+        for control in controls:
+            self.out.print(f"  control     {control}")
         if claim:
             self.out.print(f"  source      {claim}")
         for prediction in predictions:
@@ -69,7 +80,22 @@ class Narrator:
         self.out.print()
         self.out.print(counts_table(emulated))
 
-    def parity(self, shape: Shape, gates: Mapping[str, Parity]) -> None:
+    def floors(self, record: Mapping) -> None:
+        """Before timing: what no launch can be faster than, and what that predicts."""
+        self.out.print()
+        self.out.print(floors_table(record))
+
+    def floors_reached(self, record: Mapping) -> None:
+        """After timing: the floors beside the times."""
+        if rows := reached_table(record):
+            self.out.print()
+            self.out.print(rows)
+
+    def recorded_parity(self, what: str, gates: Mapping[str, Mapping]) -> None:
+        """Gates as they are in a record."""
+        self.parity(what, {label: Parity(**gate) for label, gate in gates.items()})
+
+    def parity(self, shape: Shape | str, gates: Mapping[str, Parity]) -> None:
         for label, gate in gates.items():
             self.out.print(f"parity {shape} {label} {gate}", style=None if gate.passed else "bold red")
 
@@ -99,6 +125,7 @@ class Narrator:
             self.out.print(f"  ratio {interval(bound['ratio'])}, if the rest took as long without it{wall}")
 
     def verdicts(self, record: dict) -> None:
+        self.floors_reached(record)
         self.out.print()
         for label, judged in record["verdicts"].items():
             ratio, control = judged["ratio"], judged["control"]
@@ -110,8 +137,22 @@ class Narrator:
                     f"  wall  {interval(wall['ratio'])}: {wall['verdict']}, by Amdahl with the source's share of"
                     f" {share['fraction']:.1%} ({share['source']})"
                 )
+            if "wall_measured" in judged:
+                self._measured_wall(judged["wall_measured"], record["wall"])
             if judged["prediction"]:
                 self.out.print(f"  prediction {judged['prediction']}")
+
+    def _measured_wall(self, wall: Mapping, measured: Mapping) -> None:
+        prefills = f"whole prefills of {measured['tokens']:,} tokens, as the {measured['pass']} of {measured['stage']}"
+        verdict = f"{interval(wall['ratio'])}: {wall['verdict']}, A/A {interval(wall['control'])}"
+        self.out.print(f"  wall  {verdict}, measured on {prefills}")
+
+    def mechanisms(self, judged: Sequence[Mapping]) -> None:
+        """judged: as in the record, a line for each mark."""
+        self.out.print()
+        for mechanism in judged:
+            for mark in mechanism["marks"]:
+                self.out.print(mark_line(mechanism, mark))
 
     @contextlib.contextmanager
     def progress(self, what: str, total: int | None) -> Iterator[Callable[[], None]]:

@@ -1,6 +1,6 @@
 """Pictures of a record, and of a ladder's records. Draws, never measures; the same records give the same bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,23 +10,27 @@ from playground.errors import Refusal
 from playground.report import ladder
 from playground.report import record as records
 from playground.report.ladder import Rung
-from playground.report.picture import lane_maps
+from playground.report.picture import lane_maps, prefill_wall
 from playground.report.picture.header import header
 from playground.report.picture.ladder.figure import figure as ladder_figure
 from playground.report.picture.ledger import ledger
+from playground.report.picture.mechanisms import mechanisms
 from playground.report.picture.page import Page, write
 from playground.report.picture.ratios import ratios
 from playground.report.picture.samples import samples
 
+FIGURES = {"dumps": lane_maps.figure, "budgets": prefill_wall.figure}
+"""What tells a record that is no probe's -> its picture."""
+
 
 def has_picture(record: dict) -> bool:
-    """Whether a record is of a kind that is drawn: of a probe, or of the lane maps."""
-    return "variants" in record or "dumps" in record
+    """Whether a record is of a kind that is drawn."""
+    return bool(record.keys() & {"variants", *FIGURES})
 
 
 def draw(record: dict, path: Path) -> Path:
     """Draw the picture of one record to `path`: whole or not at all."""
-    return write(path, lambda: lane_maps.figure(record) if "dumps" in record else figure(record))
+    return write(path, lambda: _figure_of(record)(record))
 
 
 def redraw(results: Path, probe: str | None = None) -> list[Path]:
@@ -40,6 +44,10 @@ def redraw(results: Path, probe: str | None = None) -> list[Path]:
     if not pictures:
         raise Refusal(f"no record of {probe or 'any probe'} in {results}: nothing to draw")
     return pictures
+
+
+def _figure_of(record: dict) -> Callable[[dict], Figure]:
+    return next((drawn for key, drawn in FIGURES.items() if key in record), figure)
 
 
 def redraw_ladders(results: Path, rungs: Sequence[Rung]) -> list[Path]:
@@ -59,5 +67,6 @@ def figure(record: dict) -> Figure:
     bottom = samples(page, record, bottom + 0.3)
     bottom = ratios(page, record, bottom + 0.35)
     bottom = ledger(page, record, bottom + 0.35)
+    bottom = mechanisms(page, record, bottom + 0.35)
     page.cut(bottom + 0.2)
     return page.figure

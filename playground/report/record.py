@@ -18,13 +18,17 @@ SCHEMA = 1
 
 RUN = {"commit", "dirty", "versions", "gpu"}
 PROBE = {"time", "probe", "question", "claim", "predictions", "bar", "share", "contract", "variants", "emulated"}
-KINDS = (
-    RUN | PROBE | {"shapes", "verdicts"},
-    RUN | {"time", "probe", "dumps"},
-    RUN | {"kernels"},
-    RUN | {"time", "probe", "rates", "checks"},
-)
-"""The keys of a record: of a probe, of the lane maps, of the emulator's agreement with a GPU, of a GPU's rates."""
+KINDS = {
+    "probe": RUN | PROBE | {"shapes", "verdicts"},
+    "lane maps": RUN | {"time", "probe", "dumps"},
+    "rates": RUN | {"time", "probe", "rates", "checks"},
+    "wall of the prefill": RUN | {"time", "probe", "model", "tokens", "configurations", "budgets", "wall"},
+    "greedy decoding": RUN | {"time", "probe", "model", "configurations", "prompts", "decoded", "checks"},
+    "compute-sanitizer": RUN | {"time", "sanitized", "wrong"},
+    "pitfalls": RUN | {"time", "pitfalls"},
+    "agreement with a GPU": RUN | {"kernels"},
+}
+"""What a record is of -> the keys that it has."""
 
 
 def prepare(path: Path) -> None:
@@ -93,8 +97,8 @@ def latest(path: Path) -> dict | None:
 
 
 def _missing(record: dict) -> set[str]:
-    """The keys that the record lacks of the kind that it comes closest to."""
-    nearest = min(KINDS, key=lambda kind: (len(kind - record.keys()), -len(kind)))
+    """The keys that the record lacks of the kind that it comes closest to: that lacks fewest, then that has most."""
+    nearest = min(KINDS.values(), key=lambda kind: (len(kind - record.keys()), -len(kind & record.keys())))
     return nearest - record.keys()
 
 

@@ -1,6 +1,6 @@
 """What is told as a table: derived counts, ledgers; and a ratio as it stands in a cell."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.table import Table
 
@@ -16,13 +16,19 @@ def table(*columns: str, title: str | None = None) -> Table:
     return made
 
 
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = (columns, ("---",) * len(columns), *rows)
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines)
+
+
 def counts_table(emulated: Mapping) -> Table:
-    """Derived counts of one emulated shape, a column per variant."""
-    counts = emulated["counts"]
-    rows = table(f"counted on {extent(emulated['dims'])}, PTX for {emulated['arch']}", *counts)
-    figures = [derived(one) for one in counts.values()]
-    for name in figures[0]:
-        rows.add_row(name, *(one[name] for one in figures))
+    """Derived counts of one emulated shape, a row per kernel."""
+    figures = {label: derived(counts) for label, counts in emulated["counts"].items()}
+    names = next(iter(figures.values()))
+    rows = table(f"counted on {extent(emulated['dims'])}, PTX for {emulated['arch']}", *names)
+    for label, own in figures.items():
+        rows.add_row(label, *own.values())
     return rows
 
 

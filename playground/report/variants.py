@@ -1,6 +1,11 @@
 """The variants of a record by the names that tell them apart."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+
+def launched(record: Mapping) -> list[dict]:
+    """The variants that are compared, and the controls beside them (an old record has none)."""
+    return [*record["variants"], *record.get("controls", ())]
 
 
 def short_names(variants: Sequence[dict]) -> dict[str, str]:

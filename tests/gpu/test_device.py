@@ -8,7 +8,7 @@ import pytest
 from playground.compiler.arch import ARCHS
 from playground.compiler.build import build
 from playground.errors import Refusal
-from playground.kernels import gemm_f16_nt
+from playground.kernels import gemm_f16_nt, pinned
 from playground.kernels.l2_sweep import l2_sweep
 from playground.kernels.layout import Region, SharedLayout
 
@@ -100,10 +100,19 @@ def test_blocks_per_sm_are_the_drivers_for_every_shared_size_and_thread_count(de
             if kernel.layout.bytes > device.arch.shared_per_block:
                 continue
             ours = residency(device.arch, threads, made.ledger.registers, kernel.layout.bytes).blocks
-            theirs = Program(replace(made, kernel=kernel), device).resident_blocks()
+            ledger = replace(made.ledger, dynamic_shared=kernel.layout.bytes)
+            theirs = Program(replace(made, kernel=kernel, ledger=ledger), device).resident_blocks()
             if ours != theirs:
                 differing[threads, shared] = (ours, theirs)
     assert differing == {}
+
+
+def test_pinned_blocks_per_sm_are_the_drivers(device):
+    from playground.gpu.program import Program
+
+    for blocks in (1, 2):
+        made = build(pinned(gemm_f16_nt(TM=64), blocks), device.arch)
+        assert Program(made, device).resident_blocks() == made.ledger.blocks_per_sm == blocks
 
 
 def test_the_driver_counts_the_ledgers_registers_and_local_bytes(device):

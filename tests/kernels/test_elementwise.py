@@ -10,14 +10,14 @@ from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
-from playground.kernels import add_bias, convert_f32_f16, rms_norm, rope, store_kv_f16, swiglu
+from playground.kernels import add_bias, convert_f32_f16, embedding, rms_norm, rope, store_kv_f16, swiglu
 from playground.measure import parity
 from playground.measure.inputs import random_inputs
 from playground.measure.references import REFERENCES
 
 H200 = arch_named("H200")
 FLAT = [convert_f32_f16(1), convert_f32_f16(4), convert_f32_f16(8), swiglu(1), swiglu(4)]
-ROWS = [rms_norm("f32"), rms_norm("f16"), rope(64), rope(128), add_bias()]
+ROWS = [rms_norm("f32"), rms_norm("f16"), rope(64), rope(128), add_bias(), embedding()]
 STORES = [*(store_kv_f16(per_lane) for per_lane in (1, 4, 8)), *(store_kv_f16(each, "flat") for each in (1, 4, 8))]
 KERNELS = [*FLAT, *STORES, *ROWS]
 LENGTHS = [1, 7, 8, 9, 255, 1000, 2047]
@@ -57,6 +57,7 @@ def test_any_row_length_is_stored_and_other_rows_stay(kernel):
         *((rms_norm(out), [(1, 1), (2, 31), (3, 257), (2, 1000)]) for out in ("f32", "f16")),
         *((rope(hd), [(1, 1), (3, 5), (2, 28)]) for hd in (64, 128)),
         (add_bias(), [(1, 1), (2, 257), (3, 512)]),
+        (embedding(), [(1, 1, 1), (5, 257, 3), (3, 512, 40)]),
     ],
     ids=str,
 )
@@ -186,6 +187,7 @@ def test_parameters_that_make_no_sense_are_refused(make, message):
             "nt · nkt = 4294967296 is over 4294967040: a flat grid numbers its lanes in 32 bits",
         ),
         (add_bias(), {"nt": 1, "od": 2**24}, "od = 16777216 is over 16776960"),
+        (embedding(), {"nt": 1, "id": 2**24, "vocabulary": 1}, "id = 16777216 is over 16776960"),
     ],
     ids=str,
 )
@@ -218,6 +220,13 @@ def test_positions_that_f32_does_not_hold_are_refused(positions):
     inputs = changed(rope(), {"nt": 2, "nh": 1}, positions=np.array(positions, np.int32))
     with pytest.raises(Refusal, match="are not all from 0 to 16777215"):
         EmulatedWorkspace(rope().contract, inputs)
+
+
+@pytest.mark.parametrize("token", [-1, 7])
+def test_tokens_outside_the_vocabulary_are_refused(token):
+    inputs = changed(embedding(), {"nt": 2, "id": 8, "vocabulary": 7}, tokens=np.array([3, token], np.int32))
+    with pytest.raises(Refusal, match="are not all inside the vocabulary of 7"):
+        EmulatedWorkspace(embedding().contract, inputs)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -272,7 +281,15 @@ def test_packed_conversions_are_refused_before_sm_80_and_scalar_ones_are_not():
 
 @pytest.mark.parametrize(
     "typed",
-    ["convert_f32_f16 --per_lane 4", "store_kv_f16", "swiglu", "rms_norm --out f16", "rope --hd 64", "add_bias"],
+    [
+        "convert_f32_f16 --per_lane 4",
+        "store_kv_f16",
+        "swiglu",
+        "rms_norm --out f16",
+        "rope --hd 64",
+        "add_bias",
+        "embedding",
+    ],
 )
 def test_a_kernel_is_checked_and_counted_by_its_name(typed, capsys):
     assert main(["check", *typed.split()]) == 0

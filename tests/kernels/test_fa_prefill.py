@@ -223,7 +223,7 @@ def test_a_way_out_that_is_larger_than_q_k_and_v_counts_as_the_maximum():
 def test_a_launch_that_forgets_the_way_out_is_seen():
     made, inputs = build(narrow(), ARCHS["sm_90"]), problem(128, 64 + 63)
     staged = SharedLayout(*(made.kernel.layout[name] for name in "QKV"))
-    outcome = emulated(replace(made, kernel=replace(made.kernel, layout=staged)), inputs)
+    outcome = emulated(replace(made, ledger=replace(made.ledger, dynamic_shared=staged.bytes)), inputs)
     assert hazards.SHARED_BOUNDS in {hazard["kind"] for hazard in outcome.hazards}
 
 

@@ -58,6 +58,7 @@ def test_the_default_is_the_kernel_that_the_source_landed():
 )
 def test_the_grid_covers_the_output_with_nt_along_x(dims, grid):
     assert gemm_f16_nt(TM=128).grid(*dims) == grid
+    assert gemm_f16_nt(TM=128, order="od").grid(*dims) == (grid[1], grid[0], 1)
 
 
 def test_a_kernel_is_named_by_all_its_parameters():

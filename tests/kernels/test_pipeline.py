@@ -23,13 +23,13 @@ CONVERT, GEMM = PAIR.steps
 def test_it_is_named_by_its_steps_and_has_the_parameters_of_all():
     assert str(PAIR) == f"{convert_f32_f16(8)} → {gemm_f16_nt(TM=128)}"
     assert PAIR.name == "convert_f32_f16 → gemm_f16_nt"
-    assert PAIR.parameters == {"per_lane": 8} | gemm_f16_nt(TM=128).parameters
+    assert PAIR.described == {"per_lane": 8} | gemm_f16_nt(TM=128).parameters
 
 
 def test_a_parameter_that_two_steps_have_is_told_with_its_kernel():
     again = replace(PAIR, steps=(CONVERT, Step(convert_f32_f16(1), CONVERT.bound, CONVERT.derived), GEMM))
-    assert again.parameters["convert_f32_f16.per_lane"] == 1
-    assert "per_lane" not in again.parameters
+    assert again.described["convert_f32_f16.per_lane"] == 1
+    assert "per_lane" not in again.described
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from playground.errors import Refusal
+from playground.measure import mechanisms
 from playground.measure.verdict import judge
 from playground.report import plots, record
 from playground.report.picture import page, sides
@@ -70,6 +71,15 @@ TM256_8 = variant(
     256, 32, 8,
     ledger("sm_90", 256, 154, 49152, 1, "registers", spills=24),
     ledger("sm_121", 256, 116, 49152, 2, "shared memory"),
+)  # fmt: skip
+PINNED_128, PINNED_256 = (
+    variant(
+        TM, 32, warps,
+        ledger("sm_90", 32 * warps, 100, 115840, 1, "shared memory"),
+        ledger("sm_121", 32 * warps, 76, 57344, 1, "shared memory"),
+        blocks_per_sm=1,
+    )
+    for TM, warps in ((128, 8), (256, 16))
 )  # fmt: skip
 TOO_LARGE = variant(
     256, 128, 16,
@@ -159,6 +169,22 @@ def verdicts(labels, shapes):
     return judged
 
 
+def explained():
+    """Two controls, and a claim of each kind, with all three marks."""
+    made = plausible((TM128, TM256, PINNED_128, PINNED_256), speed=(0.91, 0.8, 0.79))
+    made["variants"], made["controls"] = made["variants"][:2], made["variants"][2:]
+    made["verdicts"] = {TM256["label"]: made["verdicts"][TM256["label"]]}
+    pair = {"baseline": TM128["label"], "candidate": TM256["label"]}
+    control = {"kind": "control run", **pair, "without": [PINNED_128["label"], PINNED_256["label"]]}
+    blocks = {"kind": "ledger", "figure": "blocks per SM", "low": 0.3, "high": 0.4, "of": None, **pair}
+    statements = [
+        {"says": f"resident blocks fall, {BARRIERS}", "source": "seed 000, §3.3", "test": blocks},
+        {"says": "it loses by the blocks that no longer fit", "source": "ours", "test": control},
+        {"says": "it stalls", "source": "ours", "test": {"kind": "none", "because": "no kernel here tells"}},
+    ]
+    return made | {"mechanisms": mechanisms.judge(made, statements)}
+
+
 def without_gpu():
     variants = copy.deepcopy([TM128, TM256, TOO_LARGE])
     for one in variants:
@@ -218,6 +244,16 @@ def baseline_failed():
     return made
 
 
+def with_floors():
+    """Every variant's floor is 0.8 of its median, but the last one's, which has none."""
+    made = plausible()
+    *labels, without = (one["label"] for one in made["variants"])
+    for shape in made["shapes"]:
+        own = {label: {"us": 0.8 * float(np.median(shape["samples_us"][label]))} for label in labels}
+        made.setdefault("floors", []).append({"gpus": {"H200": {**own, without: {"refused": "no floor"}}}})
+    return made | {"floor_rates": {"H200": "published"}}
+
+
 def claimed(effect, level, measured):
     return plausible([TM128, TM256], (measured,), claim={**CLAIM, "effect": effect, "level": level})
 
@@ -257,6 +293,8 @@ CASES = {
     "no_predictions": lambda: plausible(predictions=[], layer=ONE_SHAPE),
     "wordy": wordy,
     "pipeline": pipeline,
+    "floors": with_floors,
+    "explained": explained,
 }
 
 
@@ -305,6 +343,20 @@ def test_no_text_overlaps_another_or_leaves_the_page(name):
     overlap = (wide > 0) & (tall > 2)  # pixels: a box has room for letters deeper than those it holds
     pairs = np.argwhere(np.triu(overlap, k=1))
     assert [(texts[one].get_text(), texts[other].get_text()) for one, other in pairs] == []
+
+
+def test_the_mechanisms_are_drawn_with_their_marks_and_the_two_by_two_table():
+    """Pinned to one block per SM, 0.80 against 0.79 of the speed: of the loss to 0.91 almost nothing is left."""
+    said = words("explained")
+    assert "blocks per SM 2 → 1, a factor of 0.5, claimed 0.3 to 0.4" in said
+    marks = [text.get_text() for text in picture("explained").texts if text.get_text() in mechanisms.MARKS]
+    assert marks == ["refuted", "supported", "supported", "untested"]
+    assert "removing it gains" in said
+    table = explained()["mechanisms"][1]["marks"][0]
+    assert table["effect"]["median"] == pytest.approx(0.91, rel=0.01)
+    assert table["effect_without"]["median"] == pytest.approx(0.79 / 0.8, rel=0.01)
+    assert f"{table['effect']['median']:.3f}" in said
+    assert "Mechanisms" not in words("reverted")
 
 
 @pytest.mark.parametrize("name", ["reverted", "no_gpu"])
@@ -396,6 +448,8 @@ def test_without_a_gpu_the_ledger_and_not_timed():
         ("no_predictions", "predicted", 0),
         ("no_peers", "peer", 0),
         ("inconclusive", "INCONCLUSIVE", 2),
+        ("floors", "≤: what its floor allows", 1),
+        ("floors", "≤ ", 4 * 2),
     ],
 )
 def test_what_is_missing_is_said(name, text, times):

@@ -113,7 +113,7 @@ def test_a_line_that_is_no_record_is_skipped_and_named(path, line):
     assert warning.startswith(f"{path}:2: ")
 
 
-@pytest.mark.parametrize("kind", record.KINDS, ids=["probe", "lane maps", "agreement", "rates"])
+@pytest.mark.parametrize("kind", record.KINDS.values(), ids=record.KINDS)
 def test_a_record_that_lacks_a_key_is_skipped_and_the_key_named(path, kind):
     record.append(path, dict.fromkeys(kind))
     for key in kind:

@@ -42,6 +42,8 @@ def attention_contract(hd: int) -> Contract:
         emulated=({"nt": 65, "nh": 2, "nk": 1, "kv": 130}, {"nt": 128, "nh": 1, "nk": 1, "kv": 128}),
         complaint=_complaint,
         complaint_about_values=_complaint_about_positions,
+        degrees={"nt": 2, "nk": 0},
+        moves_with={"kv": "nt"},
     )
 
 

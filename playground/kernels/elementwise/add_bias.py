@@ -38,4 +38,5 @@ def add_bias() -> Kernel:
         function=add_bias,
         threads=THREADS,
         grid=lambda nt, od: row_grid(nt, od, THREADS),
+        period={"nt": 8, "od": THREADS},
     )

@@ -64,6 +64,7 @@ def convert_f32_f16(per_lane: int = 8) -> Kernel:
         grid=lambda n: flat_grid(n, THREADS * per_lane),
         minimum_cc=(7, 5) if per_lane == 1 else (8, 0),
         alignment={} if per_lane == 1 else {"x": VECTOR * FLOAT, "y": per_lane * HALF},
+        period={"n": THREADS * per_lane},
     )
 
 

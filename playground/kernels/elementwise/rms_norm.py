@@ -79,6 +79,7 @@ def rms_norm(out: str = "f32") -> Kernel:
         threads=THREADS,
         grid=lambda nt, id: (nt, 1, 1),
         layout=layout,
+        period={"nt": 8, "id": 4 * THREADS},
     )
 
 

@@ -92,4 +92,5 @@ def rope(hd: int = 128) -> Kernel:
         function=rope,
         threads=THREADS,
         grid=lambda nt, nh: (nt, 1, 1),
+        period={"nt": 1, "nh": 4 * heads_at_once},
     )

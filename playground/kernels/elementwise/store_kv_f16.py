@@ -5,7 +5,7 @@ gone. A flat grid numbers the lanes over all tokens, so that blocks are as large
 row; it costs each lane a division.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from playground.ptx.integer import udiv, urem
 from playground.ptx.memory import load_global_s32
 
 FLOAT, HALF, INT = 4, 2, 4
+WARP = 32
 ROW_THREADS = 128  # 4 dims per lane of them are the 512 of a 7B's K or V: no thread of the one block is idle
 LANES = 2**32 - THREADS
 
@@ -58,6 +59,8 @@ STORE_KV_F16 = Contract(
     complaint_about_values=_complaint_about_values,
     rate="GB/s",
     traffic=lambda nt, nkt, slots: nt * (nkt * (FLOAT + HALF) + INT),
+    degrees={"slots": 0},
+    moves_with={"slots": "nt"},
 )
 
 
@@ -100,16 +103,21 @@ def store_kv_f16(per_lane: int = 4, grid: str = "rows") -> Kernel:
         grid=geometry.grid,
         minimum_cc=(7, 5) if per_lane == 1 else (8, 0),
         alignment={} if per_lane == 1 else {"src": VECTOR * FLOAT, "dst": per_lane * HALF},
+        period={**geometry.period, "slots": 1},
     )
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """How lanes are laid over tokens. place: a device function, `token, first = place(nkt)`: whose dims, from which."""
+    """How lanes are laid over tokens. place: a device function, `token, first = place(nkt)`: whose dims, from which.
+
+    period: as Kernel's, of nt and nkt.
+    """
 
     threads: int
     grid: Callable[..., tuple[int, int, int]]
     place: Callable
+    period: Mapping[str, int]
 
 
 def rows(per_lane: int) -> Geometry:
@@ -119,7 +127,8 @@ def rows(per_lane: int) -> Geometry:
     def place(nkt):
         return cuda.blockIdx.x, (cuda.blockIdx.y * ROW_THREADS + cuda.threadIdx.x) * per_lane
 
-    return Geometry(ROW_THREADS, lambda nt, nkt, slots: row_grid(nt, nkt, ROW_THREADS * per_lane), place)
+    dims = ROW_THREADS * per_lane
+    return Geometry(ROW_THREADS, lambda nt, nkt, slots: row_grid(nt, nkt, dims), place, {"nt": 16, "nkt": dims})
 
 
 def flat(per_lane: int) -> Geometry:
@@ -131,7 +140,11 @@ def flat(per_lane: int) -> Geometry:
         lanes_per_row = udiv(nkt + per_lane - 1, per_lane)
         return udiv(lane, lanes_per_row), urem(lane, lanes_per_row) * per_lane
 
-    return Geometry(THREADS, lambda nt, nkt, slots: flat_grid(nt * -(-nkt // per_lane), THREADS), place)
+    def grid(nt, nkt, slots):
+        return flat_grid(nt * -(-nkt // per_lane), THREADS)
+
+    # Rows begin at the same lanes of their warps if a row is a warp of lanes longer, and again after 32 rows.
+    return Geometry(THREADS, grid, place, {"nt": WARP, "nkt": WARP * per_lane})
 
 
 GEOMETRIES = {"rows": rows, "flat": flat}

@@ -57,6 +57,7 @@ def swiglu(per_lane: int = 4) -> Kernel:
         threads=THREADS,
         grid=lambda n: flat_grid(n, THREADS * per_lane),
         alignment={} if per_lane == 1 else dict.fromkeys(("gate", "up", "out"), VECTOR * FLOAT),
+        period={"n": THREADS * per_lane},
     )
 
 

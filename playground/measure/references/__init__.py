@@ -3,6 +3,7 @@
 from playground.measure.references.add_bias import add_bias
 from playground.measure.references.attention import attention
 from playground.measure.references.convert_f32_f16 import convert_f32_f16
+from playground.measure.references.embedding import embedding
 from playground.measure.references.expected import Expected
 from playground.measure.references.gemm import gemm_af32_nt, gemm_nt
 from playground.measure.references.rms_norm import rms_norm, rms_norm_f16
@@ -15,6 +16,7 @@ REFERENCES = {
     "attention_hd64": attention,
     "attention_hd128": attention,
     "convert_f32_f16": convert_f32_f16,
+    "embedding": embedding,
     "gemm_af32_nt": gemm_af32_nt,
     "gemm_nt": gemm_nt,
     "rms_norm_f32": rms_norm,

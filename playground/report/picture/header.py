@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from playground.report.picture.page import LEFT, MUTED, RIGHT, TITLE, Page
-from playground.report.variants import shared_parameters
+from playground.report.variants import launched, shared_parameters
 
 
 def header(page: Page, record: dict, top: float) -> float:
@@ -45,6 +45,6 @@ def _medians(summaries: Sequence[dict], reading: str) -> str:
 
 
 def _common(record: dict) -> list[str]:
-    shared = ", ".join(f"{name}={value}" for name, value in shared_parameters(record["variants"]).items())
+    shared = ", ".join(f"{name}={value}" for name, value in shared_parameters(launched(record)).items())
     kernels = ", ".join(dict.fromkeys(variant["name"] for variant in record["variants"]))
     return [f"probe {record['probe']}", f"kernel {kernels}" + (f", all variants with {shared}" if shared else "")]

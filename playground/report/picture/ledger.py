@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from playground.report.picture.page import BODY, FAILED, LEFT, MUTED, NORMAL, SMALL, Page, line_height, panel_title
 from playground.report.picture.sides import side_name, sides_of
-from playground.report.variants import steps_of
+from playground.report.variants import launched, steps_of
 
 GROUP = 3.7
 REGISTERS, SPILLS, SHARED, THREADS, BLOCKS = 0.5, 0.95, 1.6, 2.03, 2.22
@@ -18,7 +18,7 @@ BLOCKS_TILES, LIMITER = (2.28, 2.62), 2.69
 def ledger(page: Page, record: dict, top: float) -> float:
     explanation = "what one block takes, and how many fit on an SM; bold: differs from the baseline"
     y = panel_title(page, top, "Ledger", explanation) + 0.1
-    variants = record["variants"]
+    variants = launched(record)
     steps = [step for variant in variants for step in steps_of(variant)]
     gpus = list(steps[0]["ledgers"])[:2]
     for column, gpu in enumerate(gpus):
@@ -26,7 +26,7 @@ def ledger(page: Page, record: dict, top: float) -> float:
     y += 2 * line_height(NORMAL) + 0.06
     most = max(ledger.get("blocks_per_sm", 0) for step in steps for ledger in step["ledgers"].values())
     baseline = {step["name"]: step["ledgers"] for step in steps_of(variants[0])}
-    kernels = [side for side in sides_of(record) if side.role in ("baseline", "candidate")]
+    kernels = [side for side in sides_of(record) if side.role in ("baseline", "candidate", "control")]
     for side, variant in zip(kernels, variants):
         for step in steps_of(variant):
             named = side if step is variant else replace(side, name=step["label"])

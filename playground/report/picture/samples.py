@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.markers import CARETLEFTBASE, CARETRIGHTBASE
 from matplotlib.ticker import MaxNLocator
 
+from playground.floors.rates import table_name
 from playground.measure.verdict import CONTROL
 from playground.report.picture.page import (
     BODY,
@@ -32,12 +33,14 @@ MEDIANS = 0.45
 
 
 def samples(page: Page, record: dict, top: float) -> float:
-    shapes = record["shapes"]
+    shapes = _with_floors(record)
     if not shapes:
         page.text(BODY, top, "not timed: no GPU", HEADING, weight="bold")
         return panel_title(page, top, "Samples", "")
     unit = shapes[0]["unit"]
     explanation = f"{unit} of every launch; the stroke and the number: their median; each shape on its own scale"
+    if "floor_us" in shapes[0]:
+        explanation += "; ≤: what its floor allows"
     y = panel_title(page, top, "Samples", explanation) + 0.08
     groups = _scales(shapes, sides_of(record))
     columns = min(COLUMNS, len(shapes))
@@ -49,6 +52,17 @@ def samples(page: Page, record: dict, top: float) -> float:
         page.text(BODY, y, f"triangles: {len(strays)} samples beyond the scale, {farthest}", SMALL, MUTED)
         y += line_height(SMALL)
     return y
+
+
+def _with_floors(record: dict) -> list[dict]:
+    """The shapes, with "floor_us" of every side that has a floor on the GPU at hand."""
+    gpu = record["gpu"] and table_name(record["gpu"]["name"])
+    if gpu not in record.get("floor_rates", {}):
+        return record["shapes"]
+    return [
+        shape | {"floor_us": {label: one["us"] for label, one in entry["gpus"][gpu].items() if "us" in one}}
+        for shape, entry in zip(record["shapes"], record["floors"])
+    ]
 
 
 def _scales(shapes: Sequence[dict], sides: Sequence[Side]) -> list[list[Side]]:
@@ -118,6 +132,9 @@ def _cell(page: Page, shape: dict, sides: Sequence[Side], bar: float, corner, si
         if side in timed:
             _strip(axes, timed[side], middle, side.colour, inner)
             page.text(x + width - 0.05, y + middle + 0.04, four_digits(np.median(timed[side])), SMALL, ha="right")
+            if (floor := shape.get("floor_us", {}).get(side.key)) is not None:
+                most = f"≤ {four_digits(rates(shape, floor))}"
+                page.text(x + width - 0.05, y + middle + 0.15, most, SMALL - 0.5, MUTED, ha="right")
         else:
             _untimed(page, shape, side, x, y + middle, width)
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from playground.report.derived import conflict_degree, shared
+from playground.measure.figures import shared
+from playground.report.derived import conflict_degree
 from playground.report.ladder import Ladder, tiles
 from playground.report.picture.ladder.rows import BODY, FIRST_ROW, PITCH, SOURCE_LEFT, middle_of, name_rungs
 from playground.report.picture.page import LEFT, MUTED, SMALL, Page, line_height, panel_title

@@ -1,0 +1,146 @@
+"""compute-sanitizer over kernels on the GPU, beside the hazards that the emulator sees in the same launches.
+
+The correct ones should be clean; the wrong ones show what each tool can see, and that it looked.
+
+Each tool watches one process that launches every kernel. Only if it finds something are the kernels launched again,
+one to a process, to tell whose it is. Outputs are filled with NaN by a memset, which initcheck takes for initialised.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from playground.compiler.build import build
+from playground.compiler.tools import find_tool
+from playground.emulator.workspace import EmulatedWorkspace
+from playground.errors import Refusal
+from playground.kernels import Kernel, Pipeline
+from playground.measure.inputs import random_inputs
+from playground.report import environment
+from playground.report.tables import markdown
+
+SEED = 20261129
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)s?\b", re.MULTILINE)
+
+
+def find() -> str:
+    """The path of compute-sanitizer, or a Refusal."""
+    tool = find_tool("compute-sanitizer")
+    if tool is None:
+        raise Refusal("compute-sanitizer was not found (pip install nvidia-cuda-sanitizer-api)")
+    return tool
+
+
+def sanitize(tool: str, device, kernels: Sequence[Kernel | Pipeline], wrong: Sequence[Kernel | Pipeline]) -> dict:
+    """The record: per kernel, on the shapes of its contract, the emulator's hazards and the errors of each tool."""
+    errors = {name: _errors_by_kernel(tool, name, kernels) for name in TOOLS}
+    errors_of_wrong = {name: _errors_one_by_one(tool, name, wrong) for name in TOOLS}
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        **environment.commit(),
+        "versions": environment.versions() | {"compute-sanitizer": _version(tool)},
+        "gpu": environment.gpu(device),
+        "sanitized": [_found(device, kernel, errors) for kernel in kernels],
+        "wrong": [_found(device, kernel, errors_of_wrong) for kernel in wrong],
+    }
+
+
+def launch_all(device, kernels: Sequence[Kernel | Pipeline]) -> None:
+    """Launch each kernel once on each of its contract's shapes: what compute-sanitizer watches."""
+    from playground.gpu.workspace import Workspace
+
+    for kernel in kernels:
+        built = build(kernel, device.arch)
+        for inputs in _inputs(kernel):
+            with Workspace(device, kernel.contract, inputs) as workspace:
+                workspace.run(built)
+
+
+def errors_in(output: str) -> int | None:
+    """How many errors or hazards compute-sanitizer's output sums up; None if it does not come to that."""
+    found = SUMMARY.findall(output)
+    return sum(map(int, found)) if found else None
+
+
+def clean(found: Mapping) -> bool:
+    """Whether neither the emulator nor any tool found anything, in kernels that are right."""
+    return not any(one["hazards"] or any(one["errors"].values()) for one in found["sanitized"])
+
+
+def sees(found: Mapping) -> bool:
+    """Whether some tool found something in a kernel that is wrong."""
+    return any(any(one["errors"].values()) for one in found["wrong"])
+
+
+def as_markdown(found: Mapping) -> str:
+    """A row per kernel, the wrong ones in a table of their own."""
+    return f"{_table('kernel', found['sanitized'])}\n\n{_table('wrong kernel', found['wrong'])}"
+
+
+def write_table(found: Mapping, path: Path) -> None:
+    """The table with its head, to `path`."""
+    gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
+    head = (
+        f"# compute-sanitizer {found['versions']['compute-sanitizer']} on the {gpu}\n\n"
+        f"Hazards and errors per kernel, on its contract's shapes. Commit {commit}."
+    )
+    try:
+        path.write_text(f"{head}\n\n{as_markdown(found)}\n")
+    except OSError as error:
+        raise Refusal(f"cannot write {path}: {error.strerror}") from error
+
+
+def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:
+    if _errors(tool, name) == 0:
+        return dict.fromkeys(map(str, kernels), 0)
+    return _errors_one_by_one(tool, name, kernels)
+
+
+def _errors_one_by_one(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:
+    return {str(kernel): _errors(tool, name, "--kernel", str(kernel)) for kernel in kernels}
+
+
+def _errors(tool: str, name: str, *options: str) -> int:
+    """The errors that the tool of that name finds in a process that launches."""
+    watched = [sys.executable, "-m", "playground", "sanitize", "--launch-only", *options]
+    command = [tool, "--tool", name, "--target-processes", "application-only", *watched]
+    done = subprocess.run(command, capture_output=True, text=True)
+    errors = errors_in(done.stdout)
+    if errors is None or (done.returncode and not errors):
+        raise Refusal(f"{name} failed ({done.returncode}): {' '.join((done.stderr + done.stdout).split())[-300:]}")
+    return errors
+
+
+def _found(device, kernel: Kernel | Pipeline, errors: Mapping[str, Mapping[str, int]]) -> dict:
+    return {
+        "label": str(kernel),
+        "dims": [dict(dims) for dims in kernel.contract.emulated],
+        "hazards": _hazards(device, kernel),
+        "errors": {name: errors[name][str(kernel)] for name in TOOLS},
+    }
+
+
+def _table(title: str, found: Sequence[Mapping]) -> str:
+    columns = (title, "emulator's hazards", *TOOLS)
+    return markdown(
+        columns, [(f"`{one['label']}`", *map(str, (one["hazards"], *one["errors"].values()))) for one in found]
+    )
+
+
+def _hazards(device, kernel: Kernel | Pipeline) -> int:
+    built = build(kernel, device.arch)
+    return sum(len(EmulatedWorkspace(kernel.contract, inputs).run(built).hazards) for inputs in _inputs(kernel))
+
+
+def _inputs(kernel: Kernel | Pipeline):
+    return (random_inputs(kernel.contract, dict(dims), SEED) for dims in kernel.contract.emulated)
+
+
+def _version(tool: str) -> str:
+    said = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    found = re.search(r"Version (\S+)", said)
+    return found.group(1) if found else "unknown"
