@@ -94,8 +94,9 @@ def latest(path: Path) -> dict | None:
 
 
 def _missing(record: dict) -> set[str]:
-    """The keys that the record lacks of the kind that it comes closest to."""
-    return min((kind - record.keys() for kind in KINDS), key=len)
+    """The keys that the record lacks of the kind that it comes closest to; of two as close, of the larger one."""
+    closest = min(KINDS, key=lambda kind: (len(kind - record.keys()), -len(kind)))
+    return closest - record.keys()
 
 
 def _finite(value):
