@@ -102,8 +102,10 @@ def test_every_sample_is_kept_and_every_result_checked(name, sweeps, monkeypatch
 
 # ---------------------------------------------------------------------------------------------------- stamps to a rate
 
-STAMPS = np.array([[1000, 3000, 500, 1500, 7], [5000, 7000, 600, 1700, 3]])
-"""Two blocks: begin and end in cycles, begin and end in nanoseconds, SM."""
+STAMPS = np.array(
+    [[[1000, 2500, 500, 1400, 7], [1100, 3000, 550, 1500, 7]], [[5000, 6900, 600, 1700, 3], [5300, 7000, 700, 1650, 3]]]
+)
+"""Two blocks of two warps: begin and end in cycles, begin and end in nanoseconds, SM."""
 
 
 def test_rates_from_stamps():

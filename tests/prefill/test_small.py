@@ -13,8 +13,6 @@ from playground.prefill.small.initial import initial
 from playground.prefill.small.text import standard_library
 from playground.prefill.weights import tensor_shapes
 
-trained = pytest.mark.skipif(not DIRECTORY.exists(), reason=f"{DIRECTORY.name} is not there: it has not been trained")
-
 
 @pytest.fixture(scope="module")
 def weights():
@@ -82,7 +80,6 @@ def test_transformers_compute_what_float64_computes(weights, tmp_path):
     np.testing.assert_allclose(found["logits"].values, exact, atol=1e-4)
 
 
-@trained
 def test_the_committed_model_has_learnt_and_is_small():
     model, weights = checkpoint.load(DIRECTORY)
     assert model == BYTES_2M
@@ -91,7 +88,6 @@ def test_the_committed_model_has_learnt_and_is_small():
     assert bits_per_byte(weights, text) < 3  # 8 if it had learnt nothing
 
 
-@trained
 @pytest.mark.gpu
 def test_every_configuration_writes_the_same_bytes(device, tmp_path):
     assert greedy32.main(["--on", "gpu", "--out", str(tmp_path)]) == 0

@@ -5,7 +5,7 @@ from numba.cuda import types
 
 from playground.kernels.contract import Contract, Tensor
 from playground.kernels.kernel import Kernel
-from playground.kernels.rates.per_sm import THREADS, WORD
+from playground.kernels.rates.per_sm import THREADS, WARPS, WORD
 from playground.kernels.rates.stamps import begin, end, stamps_tensor
 from playground.ptx.integer import urem
 from playground.ptx.memory import load_global_cg_v4, load_global_s32, store_global_u32
@@ -24,7 +24,7 @@ GLOBAL_READS = Contract(
         Tensor("x", "uint32", ("blocks", "n")),
         Tensor("passes", "int32", (2,)),
         Tensor("out", "uint32", ("blocks", THREADS), written=True),
-        stamps_tensor("blocks"),
+        stamps_tensor("blocks", WARPS),
     ),
     dimensions=("blocks", "n"),
     complaint=lambda blocks, n: f"n = {n} is not a multiple of {STEP}" if n % STEP else None,

@@ -31,7 +31,7 @@ def per_sm_kernel(
             Tensor("x", dtype, ("blocks", THREADS)),
             Tensor("repetitions", "int32", (1,)),
             Tensor("out", dtype, ("blocks", THREADS), written=True),
-            stamps_tensor("blocks"),
+            stamps_tensor("blocks", WARPS),
         ),
         dimensions=("blocks",),
     )

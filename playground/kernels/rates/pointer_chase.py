@@ -18,7 +18,7 @@ POINTER_CHASE = Contract(
         Tensor("start", "uint32", (1,)),
         Tensor("loads", "int32", (1,)),
         Tensor("out", "uint32", (1,), written=True),
-        stamps_tensor(1),
+        stamps_tensor(1, 1),
     ),
     dimensions=("n",),
 )

@@ -18,8 +18,8 @@ class Benchmark:
     small: inputs for the emulator, of so many turns of the loop. full: inputs for a GPU of so many SMs and so many
     bytes of L2. work: the units of the rate that the timed part does, all blocks together. counted: the same from the
     emulator's counts, which may hold up to the part `slack` more, the loop's own. machine_code: opcode -> how many of
-    it a warp executes per turn. rate: from the stamps (blocks, 5) and the work. best: the sample that bounds a time
-    from below, max of rates and min of times. cold: whether L2 is swept before each sample.
+    it a warp executes per turn. rate: from the stamps (blocks, warps, 5) and the work. best: the sample that bounds a
+    time from below, max of rates and min of times. cold: whether L2 is swept before each sample.
     """
 
     name: str

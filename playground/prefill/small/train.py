@@ -16,7 +16,7 @@ from playground.prefill.small import DIRECTORY
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m playground.prefill.small.train", description=__doc__)
     parser.add_argument("--to", type=Path, default=DIRECTORY, metavar="DIR", help="default: beside this module")
-    parser.add_argument("--steps", type=int, default=5000, help="default: 5000")
+    parser.add_argument("--steps", type=int, default=3000, help="default: 3000")
     parser.add_argument("--batch", type=int, default=64, help="sequences per step; default: 64")
     parser.add_argument("--seed", type=seed, default=0, help="default: 0")
     options = parser.parse_args(arguments)
