@@ -56,7 +56,9 @@ def test_a_pipeline_is_walked_as_a_kernel_is(capsys):
     assert [step["ledgers"]["H200"]["dynamic_shared"] for step in both["steps"]] == [0, 32_768]
     assert "ledgers" not in both and "steps" not in sync and mirror["ledgers"]["H200"]["dynamic_shared"] == 32_768
     (emulated,) = record["emulated"]
-    assert list(emulated["parity"]) == list(emulated["counts"]) == [str(kernel) for kernel in probe.kernels]
+    launched = [str(kernel) for kernel in (*probe.kernels, *probe.controls)]
+    assert list(emulated["parity"]) == list(emulated["counts"]) == launched
+    assert set(record["floors"][0]["gpus"]["H200"]) == set(launched[:3])
     printed = capsys.readouterr().out
     for step in probe.baseline.steps:
         assert f"\n{step.kernel} " in printed  # its row of the ledger
