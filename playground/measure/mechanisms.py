@@ -88,10 +88,12 @@ def _by_upper_bound(record: Mapping, test: Mapping) -> list[dict]:
     if not record["gpu"]:
         return [_untested(None, "no GPU")]
     gpu = record["gpu"]["name"]
-    for first in upper_bounds(record).values():
-        why = "the share of the wall is not known of these shapes"
-        return [_ratio_in_interval(test, gpu, first["wall"]) if first["wall"] else _untested(gpu, why)]
-    return [_untested(gpu, "the first step of the baseline was not timed alone on every shape")]
+    first = next(iter(upper_bounds(record).values()), None)
+    if first is None:
+        return [_untested(gpu, "the first step of the baseline was not timed alone on every shape")]
+    if first["wall"] is None:
+        return [_untested(gpu, "the share of the wall is not known of these shapes")]
+    return [_ratio_in_interval(test, gpu, first["wall"])]
 
 
 def _ratio_in_interval(test: Mapping, gpu: str, ratio: Mapping) -> dict:
