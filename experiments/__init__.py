@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from playground import Probe, Refusal
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 
 FOLDER = Path(__file__).parent
 ASSIGNS_PROBE = re.compile(r"^probe\b.*=", re.MULTILINE)
@@ -40,6 +40,6 @@ def statements() -> dict[str, list[dict]]:
     return {name: load(name).statements() for name in names()}
 
 
-def kernels() -> list[Kernel]:
+def kernels() -> list[Kernel | Pipeline]:
     """Every kernel of every probe, once."""
     return list({str(kernel): kernel for name in names() for kernel in load(name).kernels}.values())

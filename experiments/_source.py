@@ -7,6 +7,9 @@ AFTER_P5_MS = TOKENS / 2355 * 1000
 BEFORE_P5_MS = TOKENS / 1435 * 1000
 
 GEMM_TM128 = Share(597 / AFTER_P5_MS, "seed 000, §5: 597 ms of 2048 tokens at 2340 to 2370 tok/s")
+GEMM_AND_CONVERT = Share(
+    (597 + 56) / AFTER_P5_MS, "seed 000, §5: 597 ms of GEMM and 56 ms of convert, of 2048 tokens at 2340 to 2370 tok/s"
+)
 CONVERT = Share(56 / AFTER_P5_MS, "seed 000, §5: 56 ms of 2048 tokens at 2340 to 2370 tok/s, vectorised already")
 ATTENTION_8N = Share(10.06 * LAYERS / BEFORE_P5_MS, "seed 000, §2.2: 28 × 10.06 ms of 2048 tokens at 1435 tok/s")
 ATTENTION_P53 = Share(0.102, "seed 001, §1: 10.2 % of the GPU's busy time")

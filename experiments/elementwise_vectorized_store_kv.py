@@ -1,7 +1,8 @@
 """P5·1: does storing 4 dims of K or V per lane beat 1?  (source: GB10, +4 % wall with convert, landed)
 
 A layer's own store, 512 dims of 2048 tokens, moves 6 MB and is over within a launch's latency; the second shape is the
-same row 37 times as often, 38.8 M elements, where bandwidth shows.
+same row 37 times as often, 38.8 M elements, where bandwidth shows. There the source's geometry, a block of 3 KB for
+every token, is compared with a flat grid, whose blocks hold parts of several tokens.
 """
 
 from playground import Claim, Counted, Mechanism, Prediction, Probe
@@ -15,7 +16,11 @@ SCALAR = store_kv_f16(per_lane=1)
 probe = Probe(
     question="Do fewer and wider loads and stores bring the cache's update nearer to the speed of a copy?",
     baseline=SCALAR,
-    candidates=[store_kv_f16(per_lane=4)],
+    candidates=[
+        store_kv_f16(per_lane=4),
+        store_kv_f16(per_lane=4, grid="flat"),
+        store_kv_f16(per_lane=8, grid="flat"),
+    ],
     shapes=[
         Shape({"nt": 2048, "nkt": NKT, "slots": 4096}, ("k", "v")),
         Shape({"nt": LONG, "nkt": NKT, "slots": 81_920}),

@@ -1,7 +1,7 @@
 """A playground for GPU kernels in Numba CUDA: describe, build, run, measure, report."""
 
 from playground.errors import Refusal
-from playground.mechanism import ControlRun, Counted, InLedger, Mechanism, Timed, Untestable
+from playground.mechanism import ControlRun, Counted, InLedger, Mechanism, Timed, Untestable, UpperBound
 from playground.probe import Claim, Prediction, Probe, Share
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "Share",
     "Timed",
     "Untestable",
+    "UpperBound",
 ]

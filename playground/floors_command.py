@@ -4,10 +4,10 @@ import argparse
 
 import experiments
 from playground.compiler.arch import GPUS
-from playground.compiler.build import Build, build
+from playground.compiler.build import Build, PipelineBuild, build
 from playground.errors import Refusal
 from playground.foretell import foretell
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 from playground.report.floors import floors_table
 from playground.report.narrator import Narrator, console
 
@@ -31,12 +31,12 @@ def show_floors(options: argparse.Namespace) -> int:
     gpus = [gpu for gpu in GPUS if options.gpu is None or gpu.lower() == options.gpu.lower()]
     with Narrator(out).progress("floors", len(probe.kernels)) as advance:
         told = foretell(probe, _builds(probe.kernels), gpus=gpus, advance=advance)
-    variants = [{"label": str(one), "name": one.name, "parameters": dict(one.parameters)} for one in probe.kernels]
+    variants = [{"label": str(one), "name": one.name, "parameters": one.described} for one in probe.kernels]
     out.print(floors_table({"variants": variants, **told}))
     return 0
 
 
-def _builds(kernels: tuple[Kernel, ...]) -> dict[str, Build]:
+def _builds(kernels: tuple[Kernel | Pipeline, ...]) -> dict[str, Build | PipelineBuild]:
     for gpu in COUNTED_ON:
         try:
             return {str(kernel): build(kernel, GPUS[gpu].arch) for kernel in kernels}

@@ -3,7 +3,7 @@ that they predict."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from playground.compiler.build import Build
+from playground.compiler.build import Build, PipelineBuild
 from playground.floors.predict import floors_of, predicted
 from playground.measure.inputs import random_inputs
 from playground.probe import Probe
@@ -16,7 +16,7 @@ SEED = 0
 
 def foretell(
     probe: Probe,
-    builds: Mapping[str, Build],
+    builds: Mapping[str, Build | PipelineBuild],
     shapes: Sequence[Shape] | None = None,
     gpus: Iterable[str] | None = None,
     advance: Callable[[], None] = lambda: None,

@@ -1,14 +1,14 @@
 """Mechanism: why a change should matter, as a claim that a run can refute.
 
 A verdict says that a candidate is slower; its explanation is a second claim and needs its own evidence. Each mechanism
-names its test: a figure of the emulator's counts, an entry of the ledger, or a control run on a GPU.
+names its test: a figure of the emulator's counts, an entry of the ledger, times, a control run, or the upper bound.
 measure/mechanisms.py marks it supported, refuted or untested.
 """
 
 from dataclasses import dataclass
 
 from playground.errors import Refusal
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 from playground.measure.figures import FIGURES
 from playground.measure.mechanisms import LEDGER_ENTRIES
 
@@ -21,9 +21,9 @@ class _Figure:
     figure: str
     low: float
     high: float
-    candidate: Kernel | None = None
-    baseline: Kernel | None = None
-    of: Kernel | None = None
+    candidate: Kernel | Pipeline | None = None
+    baseline: Kernel | Pipeline | None = None
+    of: Kernel | Pipeline | None = None
 
     def __post_init__(self):
         if self.figure not in self.known:
@@ -48,8 +48,8 @@ class Timed:
 
     low: float
     high: float
-    candidate: Kernel
-    baseline: Kernel | None = None
+    candidate: Kernel | Pipeline
+    baseline: Kernel | Pipeline | None = None
 
     kind = "timed"
 
@@ -61,11 +61,21 @@ class ControlRun:
     Beside the probe's own pair it makes a 2×2 table. If the cause is the cause, little of the effect is left.
     """
 
-    without: tuple[Kernel, Kernel]
-    candidate: Kernel | None = None
-    baseline: Kernel | None = None
+    without: tuple[Kernel | Pipeline, Kernel | Pipeline]
+    candidate: Kernel | Pipeline | None = None
+    baseline: Kernel | Pipeline | None = None
 
     kind = "control run"
+
+
+@dataclass(frozen=True)
+class UpperBound:
+    """What the wall gains if the first step of the baseline, a pipeline, took no time: the ratio lies in low..high."""
+
+    low: float
+    high: float
+
+    kind = "upper bound"
 
 
 @dataclass(frozen=True)
@@ -83,22 +93,22 @@ class Mechanism:
 
     says: str
     source: str
-    test: Counted | InLedger | Timed | ControlRun | Untestable
+    test: Counted | InLedger | Timed | ControlRun | UpperBound | Untestable
 
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self) -> tuple[Kernel | Pipeline, ...]:
         """Those that the test asks for by themselves."""
         named = (getattr(self.test, role, None) for role in ("baseline", "candidate", "of"))
         return tuple(kernel for kernel in (*named, *getattr(self.test, "without", ())) if kernel)
 
-    def statement(self, baseline: Kernel, candidate: Kernel) -> dict:
+    def statement(self, baseline: Kernel | Pipeline, candidate: Kernel | Pipeline) -> dict:
         """The claim as it goes into a record, where kernels go by their labels; with the probe's own pair."""
         test = {"kind": self.test.kind, **vars(self.test)}
-        if not isinstance(self.test, Untestable):
-            test |= {"baseline": self.test.baseline or baseline, "candidate": self.test.candidate or candidate}
+        own = {"baseline": baseline, "candidate": candidate}
+        test |= {role: test[role] or kernel for role, kernel in own.items() if role in test}
         return {"says": self.says, "source": self.source, "test": {name: _labelled(one) for name, one in test.items()}}
 
 
 def _labelled(value):
-    if isinstance(value, Kernel):
+    if isinstance(value, Kernel | Pipeline):
         return str(value)
     return [str(kernel) for kernel in value] if isinstance(value, tuple) else value

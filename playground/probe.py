@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.errors import Refusal
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 from playground.measure.verdict import BAR
 from playground.mechanism import Mechanism
 from playground.shapes import Shape
@@ -56,8 +56,8 @@ class Probe:
     """
 
     question: str
-    baseline: Kernel
-    candidates: Sequence[Kernel]
+    baseline: Kernel | Pipeline
+    candidates: Sequence[Kernel | Pipeline]
     shapes: Sequence[Shape]
     claim: Claim | None = None
     share: Share | None = None
@@ -83,11 +83,11 @@ class Probe:
                 )
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self) -> tuple[Kernel | Pipeline, ...]:
         return (self.baseline, *self.candidates)
 
     @property
-    def controls(self) -> tuple[Kernel, ...]:
+    def controls(self) -> tuple[Kernel | Pipeline, ...]:
         """Kernels that are launched beside those compared, for the mechanisms' sake; no verdict is given on them."""
         asked = {str(kernel): kernel for mechanism in self.mechanisms for kernel in mechanism.kernels()}
         compared = {str(kernel) for kernel in self.kernels}

@@ -17,7 +17,7 @@ from playground.compiler.build import build
 from playground.compiler.tools import find_tool
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 from playground.measure.inputs import random_inputs
 from playground.report import environment
 from playground.report.tables import markdown
@@ -35,7 +35,7 @@ def find() -> str:
     return tool
 
 
-def sanitize(tool: str, device, kernels: Sequence[Kernel], wrong: Sequence[Kernel]) -> dict:
+def sanitize(tool: str, device, kernels: Sequence[Kernel | Pipeline], wrong: Sequence[Kernel | Pipeline]) -> dict:
     """The record: per kernel, on the shapes of its contract, the emulator's hazards and the errors of each tool."""
     errors = {name: _errors_by_kernel(tool, name, kernels) for name in TOOLS}
     errors_of_wrong = {name: _errors_one_by_one(tool, name, wrong) for name in TOOLS}
@@ -49,7 +49,7 @@ def sanitize(tool: str, device, kernels: Sequence[Kernel], wrong: Sequence[Kerne
     }
 
 
-def launch_all(device, kernels: Sequence[Kernel]) -> None:
+def launch_all(device, kernels: Sequence[Kernel | Pipeline]) -> None:
     """Launch each kernel once on each of its contract's shapes: what compute-sanitizer watches."""
     from playground.gpu.workspace import Workspace
 
@@ -94,13 +94,13 @@ def write_table(found: Mapping, path: Path) -> None:
         raise Refusal(f"cannot write {path}: {error.strerror}") from error
 
 
-def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel]) -> dict[str, int]:
+def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:
     if _errors(tool, name) == 0:
         return dict.fromkeys(map(str, kernels), 0)
     return _errors_one_by_one(tool, name, kernels)
 
 
-def _errors_one_by_one(tool: str, name: str, kernels: Sequence[Kernel]) -> dict[str, int]:
+def _errors_one_by_one(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:
     return {str(kernel): _errors(tool, name, "--kernel", str(kernel)) for kernel in kernels}
 
 
@@ -115,7 +115,7 @@ def _errors(tool: str, name: str, *options: str) -> int:
     return errors
 
 
-def _found(device, kernel: Kernel, errors: Mapping[str, Mapping[str, int]]) -> dict:
+def _found(device, kernel: Kernel | Pipeline, errors: Mapping[str, Mapping[str, int]]) -> dict:
     return {
         "label": str(kernel),
         "dims": [dict(dims) for dims in kernel.contract.emulated],
@@ -131,12 +131,12 @@ def _table(title: str, found: Sequence[Mapping]) -> str:
     )
 
 
-def _hazards(device, kernel: Kernel) -> int:
+def _hazards(device, kernel: Kernel | Pipeline) -> int:
     built = build(kernel, device.arch)
     return sum(len(EmulatedWorkspace(kernel.contract, inputs).run(built).hazards) for inputs in _inputs(kernel))
 
 
-def _inputs(kernel: Kernel):
+def _inputs(kernel: Kernel | Pipeline):
     return (random_inputs(kernel.contract, dict(dims), SEED) for dims in kernel.contract.emulated)
 
 

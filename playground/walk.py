@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from playground.compiler.arch import GPUS, Arch
-from playground.compiler.build import Build, build
+from playground.compiler.build import Build, PipelineBuild, build
 from playground.errors import Refusal
 from playground.foretell import foretell
-from playground.kernels import Kernel
+from playground.kernels import Kernel, Pipeline
 from playground.kernels.contract import Contract
 from playground.measure import layer_verdict, mechanisms, parity
 from playground.measure.inputs import DISTRIBUTION, fresh_seed, random_inputs
@@ -48,8 +48,8 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     kernels, controls = map(str, probe.kernels), map(str, probe.controls)
     narrator.question(probe.question, [*kernels], claim, [*map(str, probe.predictions)], [*controls])
     built = _build_all(probe, options.device, narrator)
-    ledgers = {label: {gpu: _ledger(found) for gpu, found in per_gpu.items()} for label, per_gpu in built.items()}
-    narrator.ledgers(ledgers)
+    ledgers = {str(kernel): _ledgers(kernel, built[str(kernel)]) for kernel in (*probe.kernels, *probe.controls)}
+    narrator.ledgers({step: per_gpu for steps in ledgers.values() for step, per_gpu in steps.items()})
     builds = _first_that_all_fit(probe, built)
     record = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -77,9 +77,11 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     else:
         record["shapes"] = _run_on_gpu(probe, builds, options, narrator)
         record["verdicts"] = layer_verdict.judge(record)
+        record["upper_bounds"] = layer_verdict.upper_bounds(record)
         if options.wall and record["verdicts"]:
             record["wall"] = _whole_prefills(probe, record, options, narrator)
             record["verdicts"] = layer_verdict.judge(record)
+        narrator.upper_bounds(record)
         narrator.verdicts(record)
     record["mechanisms"] = mechanisms.judge(record, probe.statements())
     narrator.mechanisms(record["mechanisms"])
@@ -107,8 +109,14 @@ def gates_held(record: dict) -> bool:
     return all(gate["passed"] for run in runs for gate in run["parity"].values()) and not any(hazards)
 
 
-def _variant(kernel: Kernel, ledgers: dict[str, dict]) -> dict:
-    return {"label": str(kernel), "name": kernel.name, "parameters": kernel.described, "ledgers": ledgers}
+def _variant(kernel: Kernel | Pipeline, ledgers: dict[str, dict]) -> dict:
+    """A kernel with its ledgers, or a pipeline with the ledgers of every step."""
+    told = {"label": str(kernel), "name": kernel.name, "parameters": kernel.described}
+    steps = [
+        {"label": str(step.kernel), "name": step.kernel.name, "ledgers": ledgers[str(step.kernel)]}
+        for step in kernel.steps
+    ]
+    return told | ({"ledgers": steps[0]["ledgers"]} if len(steps) == 1 else {"steps": steps})
 
 
 def _archs(device) -> dict[str, Arch]:
@@ -135,8 +143,16 @@ def _build_all(probe: Probe, device, narrator: Narrator) -> dict[str, dict[str, 
     return built
 
 
-def _ledger(found: Build | Refusal) -> dict:
-    return {"refused": str(found)} if isinstance(found, Refusal) else found.ledger.as_record()
+def _ledgers(kernel: Kernel | Pipeline, per_gpu: dict[str, Build | PipelineBuild | Refusal]) -> dict[str, dict]:
+    """Per step and GPU: its ledger, or why there is none."""
+
+    def ledger(found, position):
+        return {"refused": str(found)} if isinstance(found, Refusal) else found.steps[position].ledger.as_record()
+
+    return {
+        str(step.kernel): {gpu: ledger(found, position) for gpu, found in per_gpu.items()}
+        for position, step in enumerate(kernel.steps)
+    }
 
 
 def _first_that_all_fit(probe: Probe, built: dict[str, dict[str, Build | Refusal]]) -> dict[str, Build]:
@@ -145,7 +161,7 @@ def _first_that_all_fit(probe: Probe, built: dict[str, dict[str, Build | Refusal
     A control that is too large for it is left out.
     """
     for gpu in next(iter(built.values())):
-        builds = {label: per_gpu[gpu] for label, per_gpu in built.items() if isinstance(per_gpu[gpu], Build)}
+        builds = {label: per_gpu[gpu] for label, per_gpu in built.items() if not isinstance(per_gpu[gpu], Refusal)}
         if all(str(kernel) in builds for kernel in probe.kernels):
             return builds
     raise next(found for per_gpu in built.values() for found in per_gpu.values() if isinstance(found, Refusal))
@@ -237,28 +253,42 @@ def _advancing(run, build: Build, advance):
 
 def _time(probe, shape, workspace, builds: dict[str, Build], expected, options: Options, narrator) -> dict:
     """Samples of every side that passed its gate, the baseline's second side and the peers, with telemetry."""
-    from playground.gpu.program import Program
     from playground.gpu.telemetry import Telemetry
     from playground.measure.peers import peers
     from playground.measure.plain_copy import copy_beside
     from playground.measure.timing import Stopwatch, rounds_for
 
     device, contract = options.device, probe.baseline.contract
-    sides = {label: workspace.launcher(Program(build, device)) for label, build in builds.items()}
-    sides[CONTROL] = workspace.launcher(Program(builds[str(probe.baseline)], device))
+    baseline = builds[str(probe.baseline)]
+    sides = {label: workspace.launcher(build) for label, build in builds.items()}
+    sides[CONTROL] = workspace.launcher(baseline)
+    beginnings = _beginnings(baseline, workspace)
     work = contract.work(shape.dims)
     with copy_beside(device, work) as beside:
         beside |= peers(workspace, expected)
         gates = {name: peer.check() for name, peer in beside.items()}
         sides |= {name: peer.launch for name, peer in beside.items() if gates[name].passed}
         narrator.parity(shape, gates)
-        rounds = rounds_for(len(sides), options.rounds)
+        rounds = rounds_for(len(sides | beginnings), options.rounds)
         timing = narrator.progress(f"{shape}: timing", rounds)
         with timing as advance, Stopwatch(device) as stopwatch, Telemetry(device.pci_bus_id) as telemetry:
-            samples = stopwatch.measure(sides, rounds, advance)
+            samples = stopwatch.measure(sides | beginnings, rounds, advance)
+    timed_beginnings = {name: samples.pop(name) for name in beginnings}
     narrator.times(shape, work, samples, [name for name in gates if name in samples])
+    narrator.beginnings(timed_beginnings, samples[str(probe.baseline)])
     return {
         "peer_parity": {name: gate.as_record() for name, gate in gates.items()},
-        "samples_us": {name: [round(value, 3) for value in values] for name, values in samples.items()},
+        "samples_us": _as_record(samples),
+        **({"beginnings_us": _as_record(timed_beginnings)} if beginnings else {}),
         "telemetry": telemetry.summary,
     }
+
+
+def _beginnings(build: Build | PipelineBuild, workspace) -> dict:
+    """The first steps of a pipeline without the rest, by their labels: what a whole without them could gain at most."""
+    labels = [str(step.kernel) for step in build.kernel.steps]
+    return {" → ".join(labels[:steps]): workspace.launcher(build, steps) for steps in range(1, len(labels))}
+
+
+def _as_record(samples) -> dict[str, list[float]]:
+    return {name: [round(value, 3) for value in values] for name, values in samples.items()}

@@ -1,6 +1,7 @@
 """Floors and predictions of a probe: as a record holds them, as a run tells them, and as they are scored."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,15 @@ import experiments
 from playground.__main__ import main
 from playground.compiler.arch import GPUS, arch_named
 from playground.compiler.build import build
-from playground.floors.predict import direction, layer_floor, layer_limiter, predicted
+from playground.floors.predict import direction, floors_of, layer_floor, layer_limiter, predicted
 from playground.foretell import foretell
+from playground.kernels import convert_f32_f16, convert_gemm, gemm_f16_nt
+from playground.measure.inputs import random_inputs
 from playground.report import predictions, record
 from playground.report.floors import reached_table
+from playground.report.known_rates import known_rates
 from playground.report.narrator import console
+from playground.shapes import Shape
 
 PROBE = experiments.load("gemm_tm128")
 MEASURED = Path(__file__).parents[1] / "results" / "nvidia-h200" / "gemm_tm128.jsonl"
@@ -58,6 +63,26 @@ def test_the_ratio_is_of_the_layers_floors_each_shape_as_often_as_it_has_roles()
     floors = [entry(["q", "o"], 100, 80), entry(["down"], 50, 90)]
     assert layer_floor(floors, "T4", "c") is None
     assert predicted(floors, "bc", 0.015) == {"c": {"H200": {"ratio": 1.0, "verdict": "no difference"}}}
+
+
+def test_the_floor_of_a_pipeline_is_the_sum_of_its_steps():
+    """A of 512 × 520 in f32, converted and multiplied; T4 lacks the first step's instructions."""
+    whole, arch = convert_gemm(per_lane=8), arch_named("H200")
+    rates = {gpu: known_rates()[gpu] for gpu in ("H200", "T4")}
+    dims = {"nt": 512, "od": 256, "id": 520}
+
+    def found(kernel, dims):
+        (entry,) = floors_of({"it": build(kernel, arch)}, [Shape(dims)], partial(random_inputs, seed=0), rates)
+        return {gpu: own["it"] for gpu, own in entry["gpus"].items()}
+
+    together, convert, gemm = (
+        found(whole, dims),
+        found(convert_f32_f16(8), {"n": 512 * 520}),
+        found(gemm_f16_nt(), dims),
+    )
+    assert together["H200"]["us"] == pytest.approx(convert["H200"]["us"] + gemm["H200"]["us"])
+    assert together["T4"] == convert["T4"]
+    assert together["T4"]["refused"].startswith("convert_f32_f16(per_lane=8) needs sm_80")
 
 
 @pytest.mark.parametrize(

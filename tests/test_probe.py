@@ -7,7 +7,9 @@ import pytest
 import experiments
 from playground.errors import Refusal
 from playground.kernels.l2_sweep import l2_sweep
-from playground.walk import gates_held
+from playground.report.narrator import Narrator, console
+from playground.shapes import gemm
+from playground.walk import Options, gates_held, walk
 
 
 def test_a_candidate_that_computes_something_else_is_refused():
@@ -43,3 +45,20 @@ def test_a_hazard_fails_the_gate_although_the_result_is_right():
     """DESIGN.md: "a missing barrier often leaves the result right"."""
     emulated = [{"parity": {"a": {"passed": True}}, "hazards": {"a": [{"kind": "race"}]}}]
     assert gates_held({"emulated": emulated, "shapes": []}) is False
+
+
+def test_a_pipeline_is_walked_as_a_kernel_is(capsys):
+    probe = experiments.load("gemm_af32")
+    record = walk("gemm_af32", probe, Options(None, shapes=[gemm(65, 130, 40)]), Narrator(console()))
+    assert gates_held(record)
+    both, sync, mirror = record["variants"]
+    assert [step["label"] for step in both["steps"]] == [str(step.kernel) for step in probe.baseline.steps]
+    assert [step["ledgers"]["H200"]["dynamic_shared"] for step in both["steps"]] == [0, 32_768]
+    assert "ledgers" not in both and "steps" not in sync and mirror["ledgers"]["H200"]["dynamic_shared"] == 32_768
+    (emulated,) = record["emulated"]
+    launched = [str(kernel) for kernel in (*probe.kernels, *probe.controls)]
+    assert list(emulated["parity"]) == list(emulated["counts"]) == launched
+    assert set(record["floors"][0]["gpus"]["H200"]) == set(launched[:3])
+    printed = capsys.readouterr().out
+    for step in probe.baseline.steps:
+        assert f"\n{step.kernel} " in printed  # its row of the ledger

@@ -87,3 +87,17 @@ def test_only_the_first_candidate_was_predicted():
     judged = judge(probe, [{"roles": ["q"], "samples_us": samples}])
     assert judged[labels[1]]["prediction"] in ("held", "missed")
     assert judged[labels[2]]["prediction"] is None
+
+
+def test_the_upper_bound_is_the_whole_over_what_is_left_of_it():
+    """q and o: 2 · 100 µs, of which the first step takes 20; down: 200, of which 60. So 400 of 400 − 100."""
+    first, shapes = "first step", [shape(["q", "o"], 100.0, 90.0), shape(["down"], 200.0, 190.0)]
+    for one, microseconds in zip(shapes, (20.0, 60.0)):
+        one["beginnings_us"] = {first: [microseconds] * 24}
+    record = {"variants": [{"label": BASELINE}], "shapes": shapes, "share": {"fraction": 0.5}}
+    bound = layer_verdict.upper_bounds(record)[first]
+    assert bound["ratio"]["median"] == pytest.approx(400 / 300)
+    assert bound["wall"]["median"] == pytest.approx(800 / 700)  # as long again beside it
+    assert layer_verdict.upper_bounds(record | {"share": None})[first]["wall"] is None
+    del shapes[1]["beginnings_us"]  # not timed on every shape: nothing is said of the layer
+    assert layer_verdict.upper_bounds(record) == {}

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from playground.compiler.build import build
-from playground.gpu.program import Program
 from playground.gpu.telemetry import Telemetry
 from playground.gpu.workspace import Workspace
 from playground.kernels import Kernel
@@ -29,8 +28,7 @@ def samples(device, sides: Mapping[str, Kernel], inputs: Mapping[str, np.ndarray
     """{"samples_us": {side: [µs per round]}, "telemetry": …} of kernels of one contract."""
     contract = next(iter(sides.values())).contract
     with Workspace(device, contract, inputs) as workspace, Stopwatch(device) as stopwatch:
-        programs = {side: Program(build(kernel, device.arch), device) for side, kernel in sides.items()}
-        launches = {side: workspace.launcher(program) for side, program in programs.items()}
+        launches = {side: workspace.launcher(build(kernel, device.arch)) for side, kernel in sides.items()}
         with Telemetry(device.pci_bus_id) as telemetry:
             found = stopwatch.measure(launches, rounds_for(len(launches), rounds))
     return {"samples_us": recorded(found), "telemetry": telemetry.summary}

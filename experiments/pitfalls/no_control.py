@@ -82,7 +82,6 @@ def on_gpu(name: str, device) -> dict:
     """The same live: TRIALS times one block and then the other, then one interleaved run."""
     from experiments.pitfalls._times import recorded
     from playground.compiler.build import build
-    from playground.gpu.program import Program
     from playground.gpu.workspace import Workspace
     from playground.measure.inputs import random_inputs
     from playground.measure.timing import Stopwatch, rounds_for
@@ -90,7 +89,7 @@ def on_gpu(name: str, device) -> dict:
     kernel: Kernel = store_kv_f16(per_lane=1)
     inputs = random_inputs(kernel.contract, DIMS, seed=1)
     with Workspace(device, kernel.contract, inputs) as workspace, Stopwatch(device) as stopwatch:
-        launch = workspace.launcher(Program(build(kernel, device.arch), device))
+        launch = workspace.launcher(build(kernel, device.arch))
 
         def block() -> np.ndarray:
             return stopwatch.measure({"A": launch}, LAUNCHES)["A"]

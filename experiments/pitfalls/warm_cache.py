@@ -51,7 +51,6 @@ def on_gpu(name: str, device) -> dict:
     """The rates that both ways of timing give, beside the memory's."""
     from experiments.pitfalls._times import recorded
     from playground.compiler.build import build
-    from playground.gpu.program import Program
     from playground.gpu.workspace import Workspace
     from playground.measure.inputs import random_inputs
     from playground.measure.timing import Stopwatch
@@ -59,7 +58,7 @@ def on_gpu(name: str, device) -> dict:
     kernel = composed()
     inputs = random_inputs(kernel.contract, DIMS, seed=1)
     with Workspace(device, kernel.contract, inputs) as workspace, Stopwatch(device) as stopwatch:
-        launch = workspace.launcher(Program(build(kernel, device.arch), device))
+        launch = workspace.launcher(build(kernel, device.arch))
         cold = stopwatch.measure({"cold": launch}, ROUNDS)
         stopwatch.sweep = launch  # the launch before is what keeps the GPU busy, and L2 warm
         warm = stopwatch.measure({"warm": launch}, ROUNDS)

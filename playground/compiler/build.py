@@ -11,6 +11,7 @@ from playground.compiler.arch import THREADS_PER_BLOCK, Arch
 from playground.compiler.ledger import Ledger
 from playground.errors import Refusal
 from playground.kernels.kernel import Kernel
+from playground.kernels.pipeline import Pipeline
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Build:
     ledger: Ledger
 
     @property
+    def steps(self) -> "tuple[Build]":
+        """As of a pipeline of one."""
+        return (self,)
+
+    @property
     def dynamic_shared(self) -> int:
         """Bytes to launch with: those of the kernel's layout, or more where its blocks per SM are pinned."""
         return self.ledger.dynamic_shared
@@ -36,11 +42,34 @@ class Build:
         return signed.group(1) if signed else "unknown"
 
 
-def build(kernel: Kernel, arch: Arch) -> Build:
-    """Compile `kernel` for `arch`, or take the build from the cache.
+@dataclass(frozen=True)
+class PipelineBuild:
+    """The builds of a pipeline's steps, in order."""
+
+    kernel: Pipeline
+    steps: tuple[Build, ...]
+
+    @property
+    def arch(self) -> Arch:
+        return self.steps[0].arch
+
+    @property
+    def ptx(self) -> str:
+        """Of all steps, one after another."""
+        return "\n".join(step.ptx for step in self.steps)
+
+    @property
+    def toolkit(self) -> str:
+        return self.steps[0].toolkit
+
+
+def build(kernel: Kernel | Pipeline, arch: Arch) -> Build | PipelineBuild:
+    """Compile `kernel`, or every step of it, for `arch`, or take the builds from the cache.
 
     Refuses what the architecture cannot hold, with the requirement and the limit.
     """
+    if isinstance(kernel, Pipeline):
+        return PipelineBuild(kernel, tuple(build(step.kernel, arch) for step in kernel.steps))
     check_limits(kernel, arch)
     label = str(replace(kernel, blocks_per_sm=None))  # a pin is of the launch: the machine code is the same
     digest = cache.key(kernel.function, label, kernel.threads, kernel.min_blocks, kernel.layout.bytes, arch)

@@ -59,12 +59,19 @@ class EmulatedArrays:
 
 def emulate_build(build: Build, tensors: Sequence[np.ndarray], dims: Mapping[str, int], checks: bool = True) -> Report:
     """Execute the build's PTX on copies of the tensors; one that comes twice is one array. checks: as in launch."""
-    memory, kernel = GlobalMemory(), build.kernel
+    memory = GlobalMemory()
     address_of: dict[int, int] = {}
     for tensor in tensors:
         if id(tensor) not in address_of:
             address_of[id(tensor)] = memory.place(tensor)
-    addresses = [address_of[id(tensor)] for tensor in tensors]
+    return emulate_in(memory, build, [address_of[id(tensor)] for tensor in tensors], dims, checks)
+
+
+def emulate_in(
+    memory: GlobalMemory, build: Build, addresses: Sequence[int], dims: Mapping[str, int], checks: bool = True
+) -> Report:
+    """The same on tensors that lie in `memory`; the report has the outputs and bytes read of every array there."""
+    kernel = build.kernel
     kernel.check_addresses(addresses)
     parameters = [*addresses, *(dims[name] for name in kernel.contract.dimensions)]
     grid, shared = kernel.grid(**dims), build.dynamic_shared

@@ -1,6 +1,7 @@
 """What a profiler would count: instructions, barriers, MMAs, wavefronts, sectors, bytes; in all and by Python line."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -95,14 +96,7 @@ class Counts:
             self._add(int(index), classes, moved)
         counts |= {f"inst_executed_{label}": number for label, number in sorted(classes.items())}
         counts |= {name: moved[name] for name in SUMS}
-        for kind in TRAFFIC:
-            counts[f"shared_{kind}_conflict_degree"] = _ratio(
-                moved[f"shared_{kind}_wavefronts"], moved[f"shared_{kind}_wavefronts_ideal"]
-            )
-            counts[f"global_{kind}_utilisation"] = _ratio(
-                moved[f"global_{kind}_bytes"], SECTOR_BYTES * moved[f"global_{kind}_sectors"]
-            )
-        return counts
+        return counts | ratios(counts)
 
     def _add(self, index: int, classes, moved):
         instruction = self.instructions[index]
@@ -122,6 +116,34 @@ class Counts:
             moved["ldmatrix_executed"] += executed
         if instruction.opcode[:2] == ("wmma", "load"):
             moved["wmma_load_executed"] += executed
+
+
+def sum_of(totals: Sequence[Mapping[str, int | float]]) -> dict[str, int | float]:
+    """The totals of several launches as those of one."""
+    summed: dict[str, int | float] = defaultdict(int)
+    for total in totals:
+        told = ratios(total)
+        for name in total:
+            if name not in told:
+                summed[name] += total[name]
+    return dict(summed) | ratios(summed)
+
+
+def ratios(counts: Mapping[str, int | float]) -> dict[str, float]:
+    """What is told of the counts as a part of other counts."""
+    conflicts = {
+        f"shared_{kind}_conflict_degree": _ratio(
+            counts[f"shared_{kind}_wavefronts"], counts[f"shared_{kind}_wavefronts_ideal"]
+        )
+        for kind in TRAFFIC
+    }
+    utilisations = {
+        f"global_{kind}_utilisation": _ratio(
+            counts[f"global_{kind}_bytes"], SECTOR_BYTES * counts[f"global_{kind}_sectors"]
+        )
+        for kind in TRAFFIC
+    }
+    return conflicts | utilisations
 
 
 TRAFFIC = ("load", "store", "atomic", "cp_async")

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from playground.compiler.build import Build
-from playground.emulator.arrays import emulate_build, poisoned
+from playground.compiler.build import Build, PipelineBuild
+from playground.emulator.arrays import emulate_in, poisoned
+from playground.emulator.counts import sum_of
+from playground.emulator.global_memory import GlobalMemory
 from playground.emulator.hazards import Hazard
 from playground.emulator.launch import Report
 from playground.kernels.contract import Contract
@@ -28,29 +30,43 @@ class EmulatedWorkspace:
     def __exit__(self, *_):
         pass
 
-    def run(self, build: Build) -> Outcome:
+    def run(self, build: Build | PipelineBuild) -> Outcome:
         """Execute the build's PTX; the outcome holds its outputs, hazards and counts."""
-        return self.outcome(self.report(build))
+        return self.outcome(*self.reports(build))
 
     def report(self, build: Build, checks: bool = True) -> Report:
-        """Execute the build's PTX; the report also has the counts per Python line. checks: as in launch."""
-        return emulate_build(build, [self._array(tensor) for tensor in self.contract.tensors], self.dims, checks)
+        """Execute the PTX of a kernel; the report also has the counts per Python line. checks: as in launch."""
+        (report,) = self.reports(build, checks)
+        return report
 
-    def outcome(self, report: Report) -> Outcome:
+    def reports(self, build: Build | PipelineBuild, checks: bool = True) -> list[Report]:
+        """The same of every step in turn."""
+        memory = GlobalMemory()
+        tensors = (*self.contract.tensors, *build.kernel.temporaries)
+        addresses = {tensor.name: memory.place(self._array(tensor)) for tensor in tensors}
+        return [
+            emulate_in(memory, own, [addresses[name] for name in step.tensors], step.dimensions(self.dims), checks)
+            for own, step in zip(build.steps, build.kernel.steps)
+        ]
+
+    def outcome(self, *reports: Report) -> Outcome:
         """What a run left, as every runner tells it."""
         names = [tensor.name for tensor in self.contract.tensors]
-        arrays = dict(zip(names, report.outputs))
-        read = {f"global_bytes_read_of_{name}": bytes for name, bytes in zip(names, report.bytes_read)}
+        arrays = dict(zip(names, reports[-1].outputs))
         return Outcome(
             outputs={tensor.name: arrays[tensor.name] for tensor in self.contract.outputs},
-            hazards=[hazard_record(hazard) for hazard in report.hazards],
-            counts=report.counts.total() | read,
+            hazards=[hazard_record(hazard) for report in reports for hazard in report.hazards],
+            counts=sum_of([report.counts.total() | _read_of_each(names, report) for report in reports]),
         )
 
     def _array(self, tensor) -> np.ndarray:
         if tensor in self.contract.inputs:
             return self.inputs[tensor.name]
         return poisoned(self.contract.shape_of(tensor, self.dims), tensor.dtype)
+
+
+def _read_of_each(names: list[str], report: Report) -> dict[str, int]:
+    return {f"global_bytes_read_of_{name}": bytes for name, bytes in zip(names, report.bytes_read)}
 
 
 def hazard_record(hazard: Hazard) -> dict:

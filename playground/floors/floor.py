@@ -5,7 +5,8 @@ in causal attention, the average. The floor is the largest of the resources' tim
 """
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from playground.compiler.arch import WARP, Gpu
@@ -47,6 +48,15 @@ def floor(
     limiter = max(resources, key=resources.get)
     launch = rates.launch * MICRO
     return Floor(launch + resources[limiter], limiter, launch, resources)
+
+
+def in_turn(floors: Sequence[Floor]) -> Floor:
+    """The floor of launches one after another: the sum of theirs. limiter: what takes most of them together."""
+    resources = Counter()
+    for one in floors:
+        resources.update(one.resources_us)
+    launches, total = sum(one.launch_us for one in floors), sum(one.us for one in floors)
+    return Floor(total, max(resources, key=resources.get), launches, dict(resources))
 
 
 def _on_the_busiest_sm(work: Mapping[str, int], gpu: Gpu, rates: Rates) -> dict[str, float]:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from playground.compiler.arch import GPUS, Arch
-from playground.compiler.build import Build, build, check_limits
+from playground.compiler.build import Build, PipelineBuild, build, check_limits
 from playground.errors import Refusal
 from playground.floors.extrapolate import Extrapolation, MakeInputs
-from playground.floors.floor import floor
+from playground.floors.floor import Floor, floor, in_turn
 from playground.floors.rates import Rates
+from playground.kernels import Kernel, Step
 from playground.shapes import Shape
 
 FASTER, SLOWER, NO_DIFFERENCE = "faster", "slower", "no difference"
@@ -21,7 +22,7 @@ def direction(ratio: float, bar: float) -> str:
 
 
 def floors_of(
-    builds: Mapping[str, Build],
+    builds: Mapping[str, Build | PipelineBuild],
     shapes: Sequence[Shape],
     inputs: MakeInputs,
     rates: Mapping[str, Rates],
@@ -30,18 +31,17 @@ def floors_of(
     """Per shape: its dims and roles, and "gpus": GPU -> label -> a Floor's record, or why there is none ("refused").
 
     builds: by label, whose PTX is counted. rates: by GPU of the table. A kernel's blocks per SM come from its build for
-    a GPU, which is made where the latencies that they matter to are known. advance: called after each kernel.
+    a GPU, which is made where the latencies that they matter to are known. A pipeline's floor is the sum of its steps'.
+    advance: called after each kernel or pipeline.
     """
     found = [
         {"dims": dict(shape.dims), "roles": list(shape.roles), "gpus": {gpu: {} for gpu in rates}} for shape in shapes
     ]
     for label, counted in builds.items():
-        extrapolation = Extrapolation(counted, inputs)
-        blocks = {gpu: _blocks_per_sm(counted, GPUS[gpu].arch, own.latencies_known) for gpu, own in rates.items()}
-        for shape, entry in zip(shapes, found):
-            work = _work(extrapolation, shape)
-            for gpu, own in rates.items():
-                entry["gpus"][gpu][label] = _floor(counted, shape, work, blocks[gpu], gpu, own)
+        steps = [_on_every_gpu(*pair, shapes, inputs, rates) for pair in zip(counted.steps, counted.kernel.steps)]
+        for entry, *floors in zip(found, *steps):
+            for gpu in rates:
+                entry["gpus"][gpu][label] = _together([floor[gpu] for floor in floors])
         advance()
     return found
 
@@ -81,12 +81,29 @@ def layer_limiter(floors: Sequence[Mapping], gpu: str, label: str) -> str:
     return max(parts, key=parts.get)
 
 
-def _floor(counted: Build, shape: Shape, work, blocks_per_sm, gpu: str, rates: Rates) -> dict:
-    """As it goes into a record; work and blocks_per_sm may be the reason why there is none."""
-    refused = [str(one) for one in (blocks_per_sm, work) if isinstance(one, Refusal)]
-    if refused:
-        return {"refused": refused[0]}
-    return floor(counted.kernel, shape.dims, work, blocks_per_sm, GPUS[gpu], rates).as_record()
+def _on_every_gpu(
+    counted: Build, step: Step, shapes: Sequence[Shape], inputs: MakeInputs, rates: Mapping[str, Rates]
+) -> list[dict[str, Floor | Refusal]]:
+    """Per shape and GPU the floor of one step, or why there is none."""
+    extrapolation, found = Extrapolation(counted, inputs), []
+    blocks = {gpu: _blocks_per_sm(counted, GPUS[gpu].arch, own.latencies_known) for gpu, own in rates.items()}
+    for shape in shapes:
+        dims = step.dimensions(shape.dims)
+        work = _work(extrapolation, dims)
+        found.append({gpu: _floor(counted.kernel, dims, work, blocks[gpu], gpu, own) for gpu, own in rates.items()})
+    return found
+
+
+def _floor(kernel: Kernel, dims: Mapping[str, int], work, blocks_per_sm, gpu: str, rates: Rates) -> Floor | Refusal:
+    """work and blocks_per_sm may be the reason why there is none."""
+    refused = [one for one in (blocks_per_sm, work) if isinstance(one, Refusal)]
+    return refused[0] if refused else floor(kernel, dims, work, blocks_per_sm, GPUS[gpu], rates)
+
+
+def _together(steps: Sequence[Floor | Refusal]) -> dict:
+    """The steps' floor as it goes into a record, or why the first that has none has none."""
+    refused = [one for one in steps if isinstance(one, Refusal)]
+    return {"refused": str(refused[0])} if refused else in_turn(steps).as_record()
 
 
 def _blocks_per_sm(counted: Build, arch: Arch, needed: bool) -> int | Refusal | None:
@@ -101,8 +118,8 @@ def _blocks_per_sm(counted: Build, arch: Arch, needed: bool) -> int | Refusal | 
     return blocks or Refusal(f"{counted.kernel}: no block of it fits on a multiprocessor of {arch.name}")
 
 
-def _work(extrapolation: Extrapolation, shape: Shape) -> dict[str, int] | Refusal:
+def _work(extrapolation: Extrapolation, dims: Mapping[str, int]) -> dict[str, int] | Refusal:
     try:
-        return extrapolation.work(shape.dims)
+        return extrapolation.work(dims)
     except Refusal as refusal:
         return refusal

@@ -1,9 +1,11 @@
-"""Kernels as closures over their parameters, and Kernel, the description that they return."""
+"""Kernels as closures over their parameters, the descriptions that they return, and pipelines of them."""
 
+from playground.kernels.convert_gemm import convert_gemm
 from playground.kernels.elementwise import add_bias, convert_f32_f16, embedding, rms_norm, rope, store_kv_f16, swiglu
 from playground.kernels.fa_prefill import fa_prefill
 from playground.kernels.gemm_f16_nt import gemm_f16_nt
-from playground.kernels.kernel import Kernel, pinned
+from playground.kernels.kernel import Kernel, Step, pinned
+from playground.kernels.pipeline import Pipeline
 
 KERNELS = {
     "add_bias": add_bias,
@@ -17,4 +19,4 @@ KERNELS = {
     "swiglu": swiglu,
 }
 
-__all__ = ["KERNELS", "Kernel", "pinned", *KERNELS]
+__all__ = ["KERNELS", "Kernel", "Pipeline", "Step", "convert_gemm", "pinned", *KERNELS]

@@ -57,6 +57,7 @@ def fa_prefill(
         grid=lambda nt, nh, nk, kv: (-(-nt // TQ), nh, 1),
         layout=rung.layout,
         minimum_cc=rung.minimum_cc,
+        alignment={"K": 16, "V": 16, "O": 32},
         min_blocks=min_blocks,
         period={"nt": TQ, "nh": 1, "nk": 1, "kv": 64},
     )

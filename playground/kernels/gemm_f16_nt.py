@@ -3,15 +3,20 @@
 Each block computes a TN × TM tile of C (TN = 64 rows of A, TM rows of B) in steps of KS along id. Both tiles of a step
 are staged in shared memory by cp.async, in two buffers: one is multiplied while the other fills. The warps stand 2 × n
 over the tile; each holds 32 rows × TM/n columns of C as wmma fragments in registers. Source: seed 000, §2.1 and §3.
+
+With AF32, A arrives as f32 and becomes f16 on its way into shared memory (see af32).
 """
+
+from dataclasses import replace
 
 from numba import cuda
 from numba.cuda import types
 
 from playground.errors import Refusal
+from playground.kernels.af32 import SCHEMES, arrival, with_mirror
 from playground.kernels.contract import Contract, Tensor
 from playground.kernels.kernel import Kernel
-from playground.kernels.layout import ALIGNMENT, Region, SharedLayout
+from playground.kernels.layout import ALIGNMENT, Region
 from playground.kernels.parameters import check_choice, check_whole
 from playground.kernels.staging import STAGING
 from playground.ptx import wmma
@@ -40,27 +45,41 @@ GEMM_NT = Contract(
     complaint=lambda nt, od, id: f"id = {id} is not a multiple of 8" if id % 8 else None,
 )
 
+GEMM_AF32_NT = replace(
+    GEMM_NT, name="gemm_af32_nt", tensors=(Tensor("A", "float32", ("nt", "id")), *GEMM_NT.tensors[1:])
+)
+"""The same with A in f32, which is rounded to f16 before it is multiplied."""
+
 
 def gemm_f16_nt(
-    TM: int = 128, KS: int = 32, warps: int | None = None, pad: int = 0, staging: str = "async", order: str = "nt"
+    TM: int = 128,
+    KS: int = 32,
+    warps: int | None = None,
+    pad: int = 0,
+    staging: str = "async",
+    AF32: str = "none",
+    order: str = "nt",
 ) -> Kernel:
     """A kernel for C[nt, od] f32 = A[nt, id] f16 · B[od, id]ᵀ f16; id % 8 == 0, tails in all three masked.
 
     TM: columns of C per block, a multiple of 64. KS: elements of id per step, a multiple of 32. warps: if not given, 16
     for multiples of 128 above 128 and otherwise 8, as in the source. pad: halves added to each row of the staged tiles,
-    a multiple of 8. staging: "async" (cp.async) or "sync" (loads and stores, for architectures before sm_80). order:
+    a multiple of 8. staging: "async" (cp.async) or "sync" (loads and stores, for architectures before sm_80). AF32: if
+    not "none", A is f32 and rounded on the way: "sync" (when it is loaded) or "mirror" (from shared memory). order:
     "nt" or "od", the dimension along which blocks follow one another.
     """
     if warps is None:
         check_whole("gemm_f16_nt", TM=TM)
         warps = 16 if TM > 128 and TM % 128 == 0 else 8
-    _check(TM, KS, warps, pad, staging, order)
+    _check(TM, KS, warps, pad, staging, AF32, order)
     threads = 32 * warps
     warp_columns = TM // (warps // WARP_ROWS)
     warp_rows = TN // WARP_ROWS
     row_fragments, ODC = warp_rows // FRAGMENT, warp_columns // FRAGMENT
 
-    layout = SharedLayout(
+    layout = with_mirror(
+        AF32,
+        KS,
         Region("A", (2, TN, KS + pad), HALF),
         Region("B", (2, TM, KS + pad), HALF),
         Region("C", (warps, FRAGMENT, FRAGMENT), FLOAT),
@@ -71,7 +90,9 @@ def gemm_f16_nt(
     WARP_TILE = layout["C"].strides[0]
 
     copies_a, copies_b = (STAGING[staging](rows, KS, ROW, threads) for rows in (TN, TM))
-    stage_a, stage_b, commit, wait = copies_a.stage, copies_b.stage, copies_a.commit, copies_a.wait_0
+    arriving = arrival(AF32, copies_a, layout, KS, threads)
+    stage_a, convert_a, (A_LANDS, A_LANDS_BUFFER) = arriving.stage, arriving.convert, arriving.lands
+    stage_b, commit, wait = copies_b.stage, copies_a.commit, copies_a.wait_0
 
     multiply = multiply_tiles(KS, row_fragments, ODC, ROW)
     tile_of_block = ORDERS[order]
@@ -94,16 +115,17 @@ def gemm_f16_nt(
             for oc in range(ODC):
                 wmma.fill(fc[i, oc], 0)
 
-        stage_a(shared + A_OFFSET, A, n0, nt, 0, id)
+        stage_a(shared + A_LANDS, A, n0, nt, 0, id)
         stage_b(shared + B_OFFSET, B, m0, od, 0, id)
         commit()
         steps = udiv(id + KS - 1, KS)
         for step in range(steps):
             buffer = step & 1
             wait()
+            convert_a(shared + A_OFFSET + buffer * A_BUFFER, shared + A_LANDS)
             cuda.syncthreads()
             if step + 1 < steps:
-                stage_a(shared + A_OFFSET + (buffer ^ 1) * A_BUFFER, A, n0, nt, (step + 1) * KS, id)
+                stage_a(shared + A_LANDS + (buffer ^ 1) * A_LANDS_BUFFER, A, n0, nt, (step + 1) * KS, id)
                 stage_b(shared + B_OFFSET + (buffer ^ 1) * B_BUFFER, B, m0, od, (step + 1) * KS, id)
                 commit()
             multiply(As + buffer * A_BUFFER, Bs + buffer * B_BUFFER, fa, fb, fc)
@@ -118,13 +140,14 @@ def gemm_f16_nt(
     parameters = {"TM": TM, "KS": KS, "warps": warps, "pad": pad, "staging": staging}
     return Kernel(
         name="gemm_f16_nt",
-        parameters=parameters if order == "nt" else parameters | {"order": order},  # the source knows no other order
-        contract=GEMM_NT,
+        parameters=parameters | _named_if_not_default(AF32=AF32, order=order),
+        contract=GEMM_NT if AF32 == "none" else GEMM_AF32_NT,
         function=gemm_f16_nt,
         threads=threads,
         grid=lambda nt, od, id: (*(-(-nt // TN), -(-od // TM))[:: 1 if order == "nt" else -1], 1),
         layout=layout,
         minimum_cc=copies_a.minimum_cc,
+        alignment={"A": 16, "B": 16},
         period={"nt": TN, "od": TM, "id": 2 * KS},  # the two buffers, by which NVVM unrolls where TM = 64
     )
 
@@ -180,10 +203,19 @@ def store_fragment(scratch, accumulator, C, n, m, nt, od):
     cuda.syncwarp()
 
 
-def _check(TM, KS, warps, pad, staging, order):
+def _named_if_not_default(**given):
+    """By its default a kernel keeps the name that it has in records from before there was anything else."""
+    defaults = {"AF32": "none", "order": "nt"}
+    return {name: value for name, value in given.items() if value != defaults[name]}
+
+
+def _check(TM, KS, warps, pad, staging, AF32, order):
     check_whole("gemm_f16_nt", TM=TM, KS=KS, warps=warps, pad=pad)
     check_choice("gemm_f16_nt", "staging", staging, tuple(STAGING))
+    check_choice("gemm_f16_nt", "AF32", AF32, SCHEMES)
     check_choice("gemm_f16_nt", "order", order, tuple(ORDERS))
+    if (AF32, staging) == ("mirror", "sync"):
+        raise Refusal("gemm_f16_nt: AF32 = mirror is filled by cp.async, which staging = sync does without")
     columns = WARP_ROWS * TM // warps if warps else 0
     if TM < 64 or TM % 64:
         raise Refusal(f"gemm_f16_nt: TM = {TM} is not a positive multiple of 64")

@@ -72,30 +72,54 @@ def copy_16(destination, source, source_bytes):
     store_shared_v4(destination, words)
 
 
-def stage_rows(rows: int, columns: int, row_bytes: int, threads: int, copy):
+def stage_rows(
+    rows: int,
+    columns: int,
+    row_bytes: int,
+    threads: int,
+    copy,
+    chunk: int = CHUNK,
+    source_bytes: int = HALF,
+    bytes: int = HALF,
+):
     """A device function: `stage(tile, matrix, first_row, matrix_rows, first_column, matrix_columns)`.
 
-    Starts the copies of a rows × columns tile of f16 from a row-major matrix into `tile` (shared window), whose rows
-    are `row_bytes` apart; all `threads` of the block take part. What lies outside the matrix arrives as zeros. columns
-    and matrix_columns are multiples of 8 halves: a chunk of 16 bytes is inside or outside as a whole.
+    Starts the copies of a rows × columns tile from a row-major matrix into `tile` (shared window), whose rows are
+    `row_bytes` apart; all `threads` of the block take part. What lies outside the matrix arrives as zeros. columns and
+    matrix_columns are multiples of `chunk` elements, which `copy` takes at a time: a chunk is inside or outside as a
+    whole. source_bytes, bytes: of an element in the matrix and in the tile.
     """
-    chunks_per_row = columns // CHUNK
-    chunks = rows * chunks_per_row
-    turns = -(-chunks // threads)
+    turns, mine = chunks_of(rows, columns, chunk, threads)
 
     @device_function
     def stage(tile, matrix, first_row, matrix_rows, first_column, matrix_columns):
         for turn in range(turns):
-            chunk = turn * threads + cuda.threadIdx.x
-            row = udiv(chunk, chunks_per_row)
-            column = urem(chunk, chunks_per_row) * CHUNK
-            if turns * threads == chunks or chunk < chunks:
+            row, column, there = mine(turn)
+            if there:
                 # Narrowed, or the comparisons are of 64 bits and cost the GEMM 4 to 6 registers.
                 inside = int32(first_row + row) < matrix_rows and int32(first_column + column) < matrix_columns
                 copy(
-                    tile + row * row_bytes + column * HALF,
-                    matrix + ((first_row + row) * matrix_columns + first_column + column) * HALF,
+                    tile + row * row_bytes + column * bytes,
+                    matrix + ((first_row + row) * matrix_columns + first_column + column) * source_bytes,
                     16 if inside else 0,
                 )
 
     return stage
+
+
+def chunks_of(rows: int, columns: int, chunk: int, threads: int):
+    """(turns, mine): a rows × columns tile in chunks of a row, one per thread and turn.
+
+    mine: a device function, `row, column, there = mine(turn)`: where this thread's chunk begins, if it has one.
+    """
+    per_row = columns // chunk
+    chunks = rows * per_row
+    turns = -(-chunks // threads)
+
+    @device_function
+    def mine(turn):
+        number = turn * threads + cuda.threadIdx.x
+        there = turns * threads == chunks or number < chunks
+        return udiv(number, per_row), urem(number, per_row) * chunk, there
+
+    return turns, mine

@@ -1,6 +1,7 @@
 """From a run's samples to its verdicts: on each shape, on the whole layer, and on the wall."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -32,6 +33,26 @@ def judge(record: Mapping) -> dict:
     return verdicts
 
 
+def upper_bounds(record: Mapping) -> dict:
+    """Per beginning of a pipeline as the baseline: the ratio if it took no time and all else stayed, and on the wall.
+
+    "Measure the upper bound before writing the kernel" (seed 000, §6): whole / (whole - beginning), over the layer.
+    From cold caches, as the whole begins; with the time that any launch takes, so the bound is rather too high.
+    """
+    baseline, shapes = record["variants"][0]["label"], record["shapes"]
+    names = dict.fromkeys(name for shape in shapes for name in shape.get("beginnings_us", ()))
+    bounds = {}
+    for name in names:
+        if all(name in shape.get("beginnings_us", ()) for shape in shapes):
+            whole, beginning = layer_total(shapes, baseline), layer_total(shapes, name, "beginnings_us")
+            share = record["share"] and record["share"]["fraction"]
+            bounds[name] = {
+                "ratio": asdict(verdict.paired_ratio(whole, whole - beginning)),
+                "wall": share and asdict(verdict.paired_ratio(whole, whole - beginning, share)),
+            }
+    return bounds
+
+
 def timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
     return bool(shapes) and all(side in shape.get("samples_us", ()) for shape in shapes for side in sides)
 
@@ -47,9 +68,10 @@ def _judge_measured_wall(record: Mapping, sides: Sequence[str], bar: float) -> d
     return {"wall_measured": verdict.judge(*(np.array(samples[side]) for side in sides), bar=bar).as_record()}
 
 
-def layer_total(shapes: Sequence[Mapping], side: str) -> np.ndarray:
-    rounds = min(len(shape["samples_us"][side]) for shape in shapes)
-    return sum(len(shape["roles"]) * np.array(shape["samples_us"][side][:rounds]) for shape in shapes)
+def layer_total(shapes: Sequence[Mapping], side: str, samples: str = "samples_us") -> np.ndarray:
+    """Per round, the times of a side on all shapes, each as often as the layer has it [µs]."""
+    rounds = min(len(shape[samples][side]) for shape in shapes)
+    return sum(len(shape["roles"]) * np.array(shape[samples][side][:rounds]) for shape in shapes)
 
 
 def _check_prediction(record: Mapping, judged: verdict.Verdict) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from playground.compiler.arch import WARP
 from playground.measure.figures import FIGURES
-from playground.measure.layer_verdict import layer_total, timed_everywhere
+from playground.measure.layer_verdict import layer_total, timed_everywhere, upper_bounds
 from playground.measure.verdict import CONTROL, LANDED, REVERTED, Ratio, paired_ratio
 from playground.measure.verdict import judge as judge_times
 
@@ -47,7 +47,7 @@ def _by_counts(record: Mapping, test: Mapping) -> list[dict]:
 
 
 def _by_ledger(record: Mapping, test: Mapping) -> list[dict]:
-    ledgers = {one["label"]: one["ledgers"] for one in (*record["variants"], *record.get("controls", ()))}
+    ledgers = _ledgers((*record["variants"], *record.get("controls", ())))
     gpus = ledgers.get(test["of"] or test["candidate"], {})
     if not gpus:
         return [_untested(None, "not built in this run")]
@@ -81,15 +81,26 @@ def _factor(before: float, after: float) -> float:
 
 def _by_time(record: Mapping, test: Mapping) -> list[dict]:
     gpu, times, why = _times(record, (test["baseline"], test["candidate"]))
-    if why:
-        return [_untested(gpu, why)]
-    ratio = paired_ratio(*times)
-    low, high = (test["low"] <= bound <= test["high"] for bound in (ratio.low, ratio.high))
-    outside = ratio.high < test["low"] or ratio.low > test["high"]
-    numbers = {"ratio": asdict(ratio)}
+    return [_untested(gpu, why) if why else _ratio_in_interval(test, gpu, asdict(paired_ratio(*times)))]
+
+
+def _by_upper_bound(record: Mapping, test: Mapping) -> list[dict]:
+    if not record["gpu"]:
+        return [_untested(None, "no GPU")]
+    gpu = record["gpu"]["name"]
+    for first in upper_bounds(record).values():
+        why = "the share of the wall is not known of these shapes"
+        return [_ratio_in_interval(test, gpu, first["wall"]) if first["wall"] else _untested(gpu, why)]
+    return [_untested(gpu, "the first step of the baseline was not timed alone on every shape")]
+
+
+def _ratio_in_interval(test: Mapping, gpu: str, ratio: Mapping) -> dict:
+    low, high = (test["low"] <= ratio[bound] <= test["high"] for bound in ("low", "high"))
+    outside = ratio["high"] < test["low"] or ratio["low"] > test["high"]
+    numbers = {"ratio": ratio}
     if low and high:
-        return [{"gpu": gpu, "mark": SUPPORTED, **numbers}]
-    return [{"gpu": gpu, "mark": REFUTED, **numbers} if outside else _inconclusive(gpu, numbers)]
+        return {"gpu": gpu, "mark": SUPPORTED, **numbers}
+    return {"gpu": gpu, "mark": REFUTED, **numbers} if outside else _inconclusive(gpu, numbers)
 
 
 def _by_control_run(record: Mapping, test: Mapping) -> list[dict]:
@@ -138,8 +149,13 @@ def _times(record: Mapping, sides: Sequence[str]) -> tuple[str | None, list[np.n
 
 
 def _why_untimed(record: Mapping, side: str, gpu: str) -> str:
-    ledgers = {one["label"]: one["ledgers"] for one in record.get("controls", ())}
+    ledgers = _ledgers(record.get("controls", ()))
     return ledgers.get(side, {}).get(gpu, {}).get("refused") or f"{side}: not timed on every shape"
+
+
+def _ledgers(variants: Sequence[Mapping]) -> dict[str, Mapping[str, Mapping]]:
+    """By label, those of every kernel; a pipeline has none itself, but one for each of its steps."""
+    return {one["label"]: one["ledgers"] for variant in variants for one in variant.get("steps", [variant])}
 
 
 def _untested(gpu: str | None, why: str) -> dict:
@@ -155,5 +171,6 @@ JUDGES = {
     "ledger": _by_ledger,
     "timed": _by_time,
     "control run": _by_control_run,
+    "upper bound": _by_upper_bound,
     "none": lambda record, test: [_untested(None, test["because"])],
 }

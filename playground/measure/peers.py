@@ -45,7 +45,12 @@ def peers(workspace: Workspace, expected: Mapping[str, Expected]) -> dict[str, P
         return {}
     if not torch.cuda.is_available():
         return {}
-    made = {"gemm_nt": _gemm_nt, "attention_hd64": _attention, "attention_hd128": _attention}
+    made = {
+        "gemm_nt": _gemm_nt,
+        "gemm_af32_nt": _gemm_af32_nt,
+        "attention_hd64": _attention,
+        "attention_hd128": _attention,
+    }
     calls = made.get(workspace.contract.name, lambda *_: {})(workspace, torch)
     return {name: Peer(launch, outputs, workspace, expected) for name, (launch, outputs) in calls.items()}
 
@@ -60,6 +65,21 @@ def _gemm_nt(workspace, torch) -> dict[str, Call]:
             torch.mm(A, B.T, out=C)
 
     return {"cuBLAS, f16 out": (launch, lambda: {"C": C.cpu().numpy()})}
+
+
+def _gemm_af32_nt(workspace, torch) -> dict[str, Call]:
+    """Two passes, as our baseline: a conversion of A, then cuBLAS."""
+    A, B = (tensor_of(workspace.buffers[name], torch) for name in "AB")
+    A16 = torch.empty(A.shape, dtype=torch.float16, device=A.device)
+    C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
+    stream = stream_of(workspace.device, torch)
+
+    def launch():
+        with torch.cuda.stream(stream):
+            A16.copy_(A)
+            torch.mm(A16, B.T, out=C)
+
+    return {"torch copy → cuBLAS, f16 out": (launch, lambda: {"C": C.cpu().numpy()})}
 
 
 def _attention(workspace, torch) -> dict[str, Call]:

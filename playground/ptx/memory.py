@@ -106,6 +106,16 @@ def store_shared_v4(address: uint32, words: Fragment(uint32, 4, read=True)):
     """Store 16 bytes to an address aligned to 16. PTX ISA: st."""
 
 
+@instruction("ld.shared.v4.f32 {values}, [{address}];")
+def load_shared_v4_f32(values: Fragment(float32, 4, written=True), address: uint32):
+    """Load four f32 from an address aligned to 16. PTX ISA: ld."""
+
+
+@instruction("st.shared.v2.u32 [{address}], {words};")
+def store_shared_v2(address: uint32, words: Fragment(uint32, 2, read=True)):
+    """Store 8 bytes to an address aligned to 8. PTX ISA: st."""
+
+
 @instruction("st.global.u32 [{address}], {value};")
 def store_global_u32(address: int64, value: uint32):
     """PTX ISA: st."""

@@ -32,7 +32,7 @@ def _cell(record: Mapping, gpu: str, label: str) -> str:
 
 def _why(floors, gpu: str, label: str) -> str:
     refused = next(entry["gpus"][gpu][label]["refused"] for entry in floors if "refused" in entry["gpus"][gpu][label])
-    return f"none: it {refused.removeprefix(label).lstrip(': ')}"
+    return f"none: it {refused.removeprefix(label).lstrip(': ')}" if refused.startswith(label) else f"none: {refused}"
 
 
 def reached_table(record: Mapping) -> Table | None:

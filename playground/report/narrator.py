@@ -110,6 +110,20 @@ class Narrator:
         self.out.print()
         self.out.print(rows)
 
+    def beginnings(self, samples: Mapping[str, np.ndarray], whole: np.ndarray) -> None:
+        """What the first steps of a pipeline take alone, beside the whole [µs]."""
+        for name, values in samples.items():
+            self.out.print(f"{name} alone: {np.median(values):.1f} µs, {np.median(values / whole):.1%} of the baseline")
+
+    def upper_bounds(self, record: dict) -> None:
+        """What is to be gained at the most by doing without a pipeline's first steps."""
+        for label, bound in record["upper_bounds"].items():
+            self.out.print()
+            gain = f"upper bound: at most {bound['ratio']['median'] - 1:.1%} by removing {label}"
+            self.out.print(gain, style="bold")
+            wall = f"; on the wall {interval(bound['wall'])}" if bound["wall"] else ""
+            self.out.print(f"  ratio {interval(bound['ratio'])}, if the rest took as long without it{wall}")
+
     def verdicts(self, record: dict) -> None:
         self.floors_reached(record)
         self.out.print()

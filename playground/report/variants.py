@@ -20,6 +20,11 @@ def short_names(variants: Sequence[dict]) -> dict[str, str]:
     return names
 
 
+def steps_of(variant: dict) -> Sequence[dict]:
+    """The kernels that a variant launches, each with its label, name and ledgers: itself, or a pipeline's steps."""
+    return variant.get("steps", [variant])
+
+
 def shared_parameters(variants: Sequence[dict]) -> dict[str, int | str]:
     """The parameters that every variant has with the same value."""
     first, *others = (variant["parameters"].items() for variant in variants)

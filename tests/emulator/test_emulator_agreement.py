@@ -1,6 +1,7 @@
 """The emulator's counts against those that Nsight Compute took on a GPU: the committed record."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,7 @@ from playground import agreement
 from playground.compiler.arch import ARCHS
 from playground.compiler.build import build
 from playground.emulator.workspace import EmulatedWorkspace
+from playground.errors import Refusal
 from playground.kernels import fa_prefill, gemm_f16_nt
 from playground.measure.inputs import random_inputs
 from playground.report import record
@@ -41,3 +43,16 @@ def test_counts_are_the_profilers(kernel, latest):
     ours = agreement.counted(outcome.counts)
     assert {name: ours[name] for name in EXACT} == {name: theirs[name] for name in EXACT}
     assert ours["shared_load_wavefronts"] == pytest.approx(theirs["shared_load_wavefronts"], rel=0.05)
+
+
+def test_the_launches_of_a_pipeline_are_counted_together(monkeypatch):
+    rows = [f'"{launch}","{metric}","{launch + 1},000"' for launch in range(3) for metric in agreement.METRICS.values()]
+    printed = "\n".join(['"ID","Metric Name","Metric Value"', *rows])
+    monkeypatch.setattr(agreement.shutil, "which", lambda name: name)
+    ran = SimpleNamespace(returncode=0, stdout=printed, stderr="")
+    monkeypatch.setattr(agreement.subprocess, "run", lambda *arguments, **options: ran)
+    one, two = agreement.profile([1, 2])
+    assert set(one.values()) == {1000}
+    assert set(two.values()) == {2000 + 3000}
+    with pytest.raises(Refusal, match="ncu saw 3 launches, of 4"):
+        agreement.profile([2, 2])

@@ -42,7 +42,7 @@ def test_the_variants_of_a_probe_differ_from_one_another(name):
 
 
 def test_the_probes_of_the_gemm_are_there():
-    assert {"gemm_tm128", "gemm_ks64", "gemm_tm256"} <= set(experiments.names())
+    assert {"gemm_tm128", "gemm_ks64", "gemm_tm256", "gemm_af32"} <= set(experiments.names())
     assert experiments.names() == sorted(experiments.names())
 
 
@@ -52,6 +52,7 @@ def test_the_probes_of_the_gemm_are_there():
         ("gemm_tm128", 455 / 302 - 1, "kernel", "landed"),  # seed 000, §2.1: "Kernel time 455 → 302 ms (−34%)"
         ("gemm_ks64", -0.38, "wall", "reverted"),  # §3.3: "1464 vs 2345 tok/s (−38%)"
         ("gemm_tm256", -0.03, "wall", "reverted"),  # §3.3: "a wider tile hit the same wall, −3%"
+        ("gemm_af32", -0.08, "wall", "reverted"),  # §3.3: "end-to-end −8%"
     ],
 )
 def test_a_claim_is_what_the_seed_says(name, effect, level, verdict):
@@ -80,6 +81,16 @@ def test_a_probe_changes_what_its_name_says_over_the_gemms_of_a_prefill(name, ba
     ]
     assert probe.shapes == QWEN25_7B_PREFILL
     assert probe.bar == 0.015
+
+
+def test_af32_compares_whole_passes():
+    """597 ms of GEMM and 56 ms of convert (seed 000, §5) are three quarters of 2048 tokens at 2355 tok/s."""
+    probe = experiments.load("gemm_af32")
+    assert [step.kernel.name for step in probe.baseline.steps] == ["convert_f32_f16", "gemm_f16_nt"]
+    schemes = [str(gemm_f16_nt(TM=128, KS=32, AF32=AF32)) for AF32 in ("sync", "mirror")]
+    assert [str(candidate) for candidate in probe.candidates] == schemes
+    assert probe.shapes == QWEN25_7B_PREFILL
+    assert probe.share.fraction == pytest.approx(0.75, abs=0.01)
 
 
 @pytest.mark.parametrize(

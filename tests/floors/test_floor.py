@@ -9,9 +9,9 @@ import pytest
 from playground.compiler.arch import GPUS
 from playground.compiler.build import build
 from playground.floors.extrapolate import Extrapolation
-from playground.floors.floor import busiest_share, floor, issue_slots
+from playground.floors.floor import Floor, busiest_share, floor, in_turn, issue_slots
 from playground.floors.rates import PUBLISHED, Rates, measured, published, table_name
-from playground.kernels import KERNELS, convert_f32_f16, fa_prefill, gemm_f16_nt
+from playground.kernels import KERNELS, Kernel, Pipeline, Step, convert_f32_f16, convert_gemm, fa_prefill, gemm_f16_nt
 from playground.measure.inputs import random_inputs
 from playground.report.known_rates import known_rates
 
@@ -75,6 +75,14 @@ def test_blocks_that_read_what_others_read_wait_for_l2():
     assert found.resources_us["launch waves"] == pytest.approx(0.75)
 
 
+def test_launches_in_turn_take_the_sum_and_their_limiter_is_what_takes_most_in_all():
+    first = Floor(12, "DRAM", 2, {"DRAM": 10, "L2": 4})
+    second = Floor(9, "issue slots", 2, {"issue slots": 7, "L2": 6.5})
+    resources = {"DRAM": 10, "L2": 10.5, "issue slots": 7}
+    assert in_turn([first, second]) == Floor(21, "L2", 4, resources)
+    assert in_turn([first]) == first
+
+
 def test_an_mma_of_16x16x16_is_two_machine_instructions_and_four_on_turing():
     work = NOTHING | {"wmma_flop": 2 * 16**3, "one_slot": 10, "fma": 4, "mul": 3, "add": 5}
     assert issue_slots(work, (9, 0)) == 10 + 2 + 4 + 5
@@ -97,6 +105,9 @@ def test_a_device_is_found_in_the_table_by_its_name():
     assert table_name("Tesla V100-SXM2-16GB") is None
 
 
+MAKERS = KERNELS | {convert_gemm().name: convert_gemm}
+
+
 def measured_launches():
     """(path, GPU, kernel, dims, µs of the fastest sample) of every launch in every committed record of a GPU."""
     fastest = {}
@@ -108,7 +119,7 @@ def measured_launches():
                         parameters = {
                             name: value for name, value in variant["parameters"].items() if name != "blocks_per_sm"
                         }
-                        kernel = KERNELS[variant["name"]](**parameters)
+                        kernel = MAKERS[variant["name"]](**parameters)
                         key = (path, table_name(record["gpu"]["name"]), str(kernel), tuple(shape["dims"].items()))
                         fastest[key] = kernel, min(min(samples), fastest.get(key, (None, min(samples)))[1])
     return [(*key[:2], kernel, dict(key[3]), us) for key, (kernel, us) in fastest.items()]
@@ -118,9 +129,23 @@ LAUNCHES = measured_launches()
 
 
 @cache
-def extrapolation(gpu: str, label: str) -> Extrapolation:
+def extrapolations(gpu: str, label: str) -> list[tuple[Step, Extrapolation]]:
+    """Of each step of the kernel or pipeline with that label."""
     kernel = next(kernel for _, _, kernel, _, _ in LAUNCHES if str(kernel) == label)
-    return Extrapolation(build(kernel, GPUS[gpu].arch), lambda contract, dims: random_inputs(contract, dims, 0))
+    builds = build(kernel, GPUS[gpu].arch).steps
+    return [(step, Extrapolation(built, inputs)) for step, built in zip(kernel.steps, builds)]
+
+
+def inputs(contract, dims):
+    return random_inputs(contract, dims, seed=0)
+
+
+def floor_of(gpu: str, kernel: Kernel | Pipeline, dims, rates: Rates) -> Floor:
+    floors = []
+    for step, counted in extrapolations(gpu, str(kernel)):
+        own, blocks = step.dimensions(dims), counted.build.ledger.blocks_per_sm
+        floors.append(floor(step.kernel, own, counted.work(own), blocks, GPUS[gpu], rates))
+    return in_turn(floors)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +154,7 @@ def extrapolation(gpu: str, label: str) -> Extrapolation:
 @pytest.mark.parametrize("known", [published, known_rates().get], ids=["published rates", "known rates"])
 def test_no_floor_lies_above_a_measured_time(path, known):
     for _, gpu, kernel, dims, fastest in (launch for launch in LAUNCHES if launch[0] == path):
-        counted = extrapolation(gpu, str(kernel))
-        found = floor(kernel, dims, counted.work(dims), counted.build.ledger.blocks_per_sm, GPUS[gpu], known(gpu))
+        found = floor_of(gpu, kernel, dims, known(gpu))
         assert 0 < found.us <= fastest, f"{kernel} on {dims}: {found}"
 
 

@@ -13,14 +13,13 @@ pytestmark = pytest.mark.gpu
 @pytest.fixture
 def times(device, gemm_on):
     """`times(rounds, nt, od, id)`: the samples of the same kernel on two sides, in µs."""
-    from playground.gpu.program import Program
     from playground.measure.timing import Stopwatch
 
     made = build(gemm_f16_nt(TM=128), device.arch)
 
     def measure(rounds, *dims):
         workspace, _ = gemm_on(*dims)
-        sides = {side: workspace.launcher(Program(made, device)) for side in ("first", "second")}
+        sides = {side: workspace.launcher(made) for side in ("first", "second")}
         with Stopwatch(device) as stopwatch:
             return stopwatch.measure(sides, rounds)
 

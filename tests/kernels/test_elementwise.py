@@ -18,7 +18,7 @@ from playground.measure.references import REFERENCES
 H200 = arch_named("H200")
 FLAT = [convert_f32_f16(1), convert_f32_f16(4), convert_f32_f16(8), swiglu(1), swiglu(4)]
 ROWS = [rms_norm("f32"), rms_norm("f16"), rope(64), rope(128), add_bias(), embedding()]
-STORES = [store_kv_f16(1), store_kv_f16(4)]
+STORES = [*(store_kv_f16(per_lane) for per_lane in (1, 4, 8)), *(store_kv_f16(each, "flat") for each in (1, 4, 8))]
 KERNELS = [*FLAT, *STORES, *ROWS]
 LENGTHS = [1, 7, 8, 9, 255, 1000, 2047]
 
@@ -48,7 +48,7 @@ def test_any_length_is_right_to_the_last_element(kernel):
 @pytest.mark.parametrize("kernel", STORES, ids=str)
 def test_any_row_length_is_stored_and_other_rows_stay(kernel):
     """Not a multiple of 4: rows then begin where no 16-byte access may, which the emulator would report."""
-    assert failures(kernel, [(4, nkt, 7) for nkt in (1, 3, 4, 130, 516, 1001)] + [(1, 8, 1), (3, 512, 3)]) == {}
+    assert failures(kernel, [(4, nkt, 7) for nkt in (1, 3, 4, 130, 516, 520, 1001)] + [(1, 8, 1), (3, 512, 3)]) == {}
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,7 @@ def test_how_much_of_each_sector_is_used(kernel, loads, stores, sectors_per_acce
         (convert_f32_f16(1), convert_f32_f16(4), 4),
         (convert_f32_f16(1), convert_f32_f16(8), 16 / 3),
         (store_kv_f16(1), store_kv_f16(4), 4),
+        (store_kv_f16(1), store_kv_f16(8, "flat"), 6),  # with the position 3 per 32 dims, and 4 per 256
         (swiglu(1), swiglu(4), 4),
     ],
     ids=str,
@@ -135,6 +136,7 @@ def test_vectorised_accesses_are_fewer_by_the_width(scalar, vectorised, fewer):
         (convert_f32_f16(4), 1, "STG.E.64"),
         (convert_f32_f16(8), 2, "STG.E.128"),
         (store_kv_f16(4), 1, "STG.E.64"),
+        (store_kv_f16(8, "flat"), 2, "STG.E.128"),
         (swiglu(4), 2, "STG.E.128"),
     ],
     ids=str,
@@ -160,7 +162,8 @@ def test_scalar_kernels_have_none(kernel):
     ("make", "message"),
     [
         (lambda: convert_f32_f16(per_lane=2), "convert_f32_f16: per_lane = 2 is not one of 1, 4, 8"),
-        (lambda: store_kv_f16(per_lane=8), "store_kv_f16: per_lane = 8 is not one of 1, 4"),
+        (lambda: store_kv_f16(per_lane=2), "store_kv_f16: per_lane = 2 is not one of 1, 4, 8"),
+        (lambda: store_kv_f16(grid="tokens"), "store_kv_f16: grid = 'tokens' is not one of rows, flat"),
         (lambda: swiglu(per_lane=0), "swiglu: per_lane = 0 is not one of 1, 4"),
         (lambda: rms_norm(out="bf16"), "rms_norm: out = 'bf16' is not one of f32, f16"),
         (lambda: rope(hd=96), "rope: hd = 96 is not one of 64, 128"),
@@ -178,6 +181,11 @@ def test_parameters_that_make_no_sense_are_refused(make, message):
         (swiglu(), {"n": 0}, "n = 0 is not between 1"),
         (store_kv_f16(), {"nt": 8, "nkt": 4, "slots": 7}, "slots = 7 rows of dst cannot hold nt = 8 tokens"),
         (store_kv_f16(), {"nt": 1, "nkt": 2**24, "slots": 1}, "nkt = 16777216 is over 8388480"),
+        (
+            store_kv_f16(),
+            {"nt": 2**20, "nkt": 4096, "slots": 2**20},
+            "nt · nkt = 4294967296 is over 4294967040: a flat grid numbers its lanes in 32 bits",
+        ),
         (add_bias(), {"nt": 1, "od": 2**24}, "od = 16777216 is over 16776960"),
         (embedding(), {"nt": 1, "id": 2**24, "vocabulary": 1}, "id = 16777216 is over 16776960"),
     ],
@@ -241,6 +249,23 @@ def test_addresses_that_its_accesses_cannot_use_are_refused(kernel):
         message = f"{first} is at {4096 + offset:#x}, which is not a multiple of {16 if wide else 4} bytes"
         with pytest.raises(Refusal, match=message):
             kernel.check_addresses([4096 + offset, *aligned[1:]])
+
+
+@pytest.mark.parametrize(("per_lane", "stored"), [(1, 2), (4, 8), (8, 16)])
+def test_each_array_has_to_lie_where_its_own_accesses_can(per_lane, stored):
+    """store_kv reads positions one by one, whatever it reads of src, and writes half of the bytes that it reads."""
+    kernel = store_kv_f16(per_lane, "flat")
+    kernel.check_addresses([4096, 4100, 8192 + stored])
+    with pytest.raises(Refusal, match="positions is at 0x1002, which is not a multiple of 4 bytes"):
+        kernel.check_addresses([4096, 4098, 8192])
+    with pytest.raises(Refusal, match=f"dst is at .*, which is not a multiple of {stored} bytes"):
+        kernel.check_addresses([4096, 4100, 8192 + stored // 2])
+
+
+@pytest.mark.parametrize(("nt", "nkt", "blocks"), [(2048, 512, 512), (75_776, 512, 18_944), (3, 1001, 2), (1, 1, 1)])
+def test_a_flat_grid_is_full_blocks_over_all_tokens(nt, nkt, blocks):
+    """Eight dims per lane, 256 lanes per block: 2048 dims, of 4 tokens of a 7B's K or V; 1001 dims take 126 lanes."""
+    assert store_kv_f16(8, "flat").grid(nt, nkt, nt) == (blocks, 1, 1)
 
 
 def test_packed_conversions_are_refused_before_sm_80_and_scalar_ones_are_not():

@@ -102,6 +102,26 @@ def test_a_ratio_of_times_lies_in_the_claimed_interval_or_not(low, high, mark):
 
 
 @pytest.mark.parametrize(
+    ("first", "share", "mark"),
+    [
+        (8, 0.75, "supported"),  # 6 % of the wall
+        (12, 0.75, "refuted"),  # 9 %
+        (10, 0.75, "untested"),  # 7.5 %, give or take 0.2 % of the baseline
+        (8, None, "untested"),
+        (None, 0.75, "untested"),
+    ],
+)
+def test_the_upper_bound_lies_in_the_claimed_interval_or_not(first, share, mark):
+    """The ratio on the wall if a first step that takes so many of 100 µs took none; 1/(1 − 0.075) is claimed."""
+    found = record(c=90.0) | {"share": share and {"fraction": share}}
+    if first:
+        found["shapes"][0]["beginnings_us"] = {"first": [float(first)] * 100}
+    test = {"kind": "upper bound", "low": 1, "high": 1 / (1 - 0.075)}
+    assert [one["mark"] for one in judged(found, test)] == [mark]
+    assert [one["why"] for one in judged(record(gpu=None), test)] == ["no GPU"]
+
+
+@pytest.mark.parametrize(
     ("changed", "mark"),
     [
         ({}, {"mark": "supported", "values": [2, 1]}),

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("cuda.bindings")
 
 from playground.kernels.attention.contract import attention_contract
-from playground.kernels.gemm_f16_nt import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_AF32_NT, GEMM_NT
 from playground.measure.peers import peers
 
 CPU_TORCH = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
@@ -22,7 +22,9 @@ def workspace(contract, dims, positions=()):
     return SimpleNamespace(contract=contract, dims=dims, buffers=buffers)
 
 
-@pytest.mark.parametrize("contract", [GEMM_NT, attention_contract(64), attention_contract(128)], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "contract", [GEMM_NT, GEMM_AF32_NT, attention_contract(64), attention_contract(128)], ids=lambda c: c.name
+)
 @pytest.mark.parametrize("torch", [None, CPU_TORCH], ids=["no torch", "torch without CUDA"])
 def test_without_torch_and_its_cuda_there_is_no_peer(monkeypatch, contract, torch):
     monkeypatch.setitem(sys.modules, "torch", torch)

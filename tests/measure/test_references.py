@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from playground.kernels.gemm_f16_nt import GEMM_NT
+from playground.kernels.gemm_f16_nt import GEMM_AF32_NT, GEMM_NT
 from playground.measure import parity
 from playground.measure.inputs import random_inputs
 from playground.measure.references import REFERENCES
@@ -119,3 +119,14 @@ def test_the_tolerance_follows_the_size_of_the_values(scale):
     np.testing.assert_allclose(
         REFERENCES["gemm_nt"](scaled)["C"].tolerance / expected["C"].tolerance, scale**2, rtol=0.01
     )
+
+
+def test_an_a_in_f32_is_rounded_to_f16_before_it_is_multiplied():
+    inputs = random_inputs(GEMM_AF32_NT, {"nt": 24, "od": 16, "id": 520}, seed=1)
+    A, B = inputs["A"], inputs["B"].astype(np.float64)
+    assert A.dtype == np.float32
+    expected = REFERENCES["gemm_af32_nt"](inputs)
+    rounded = A.astype(np.float16).astype(np.float64)
+    np.testing.assert_allclose(expected["C"].values, rounded @ B.T, rtol=0, atol=1e-12)
+    assert passes((rounded @ B.T).astype(np.float32), expected)
+    assert not passes((A.astype(np.float64) @ B.T).astype(np.float32), expected)

@@ -54,6 +54,12 @@ def test_kernels_of_no_pass_are_refused_before_anything_runs():
     assert all(fits(experiments.load(name)) for name in ("gemm_ks64", "fa_fap1", "elementwise_vectorized_store_kv"))
 
 
+def test_a_pipeline_is_not_swapped_in(tmp_path, capsys):
+    assert not fits(experiments.load("gemm_af32"))
+    assert main(["wall", "gemm_af32", "--on", "emulator", "--out", str(tmp_path)]) == 2
+    assert re.fullmatch(r".* computes gemm_af32_nt, which is no pass of the prefill\n", capsys.readouterr().err)
+
+
 def record_with(wall):
     """100 µs against 80 on the kernel; the wall as given."""
     timed = {"a": [100.0] * 8, "b": [80.0] * 8, "A/A": [100.0] * 8}

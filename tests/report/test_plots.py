@@ -258,6 +258,19 @@ def claimed(effect, level, measured):
     return plausible([TM128, TM256], (measured,), claim={**CLAIM, "effect": effect, "level": level})
 
 
+def pipeline():
+    """The baseline is two kernels, of which the first was timed alone."""
+    first = {"label": "convert_f32_f16(per_lane=8)", "name": "convert_f32_f16"}
+    first["ledgers"] = {
+        H200: ledger("sm_90", 256, 19, 0, 8, "threads"),
+        GB10: ledger("sm_121", 256, 18, 0, 6, "threads"),
+    }
+    both = {"label": f"{first['label']} → {TM128['label']}", "name": "convert_f32_f16 → gemm_f16_nt"}
+    both |= {"parameters": {"per_lane": 8, **TM128["parameters"]}, "steps": [first, TM128]}
+    ratio = {"median": 1.0147, "low": 1.0141, "high": 1.0153}
+    return plausible([both, TM256], (0.95,), upper_bounds={first["label"]: {"ratio": ratio, "wall": None}})
+
+
 CASES = {
     "reverted": plausible,
     "landed_one_candidate": lambda: claimed(0.507, "kernel", measured=1.32),
@@ -279,6 +292,7 @@ CASES = {
     "no_telemetry": without_telemetry,
     "no_predictions": lambda: plausible(predictions=[], layer=ONE_SHAPE),
     "wordy": wordy,
+    "pipeline": pipeline,
     "floors": with_floors,
     "explained": explained,
 }
@@ -440,6 +454,15 @@ def test_without_a_gpu_the_ledger_and_not_timed():
 )
 def test_what_is_missing_is_said(name, text, times):
     assert words(name).count(text) == times
+
+
+def test_a_pipeline_has_a_ledger_for_every_step_and_its_upper_bound():
+    said = words("pipeline")
+    assert said.count("convert_f32_f16(per_lane=8)") == 2  # the bound's row and the ledger's
+    assert "upper bound: without" in said and "1.0147 [1.0141, 1.0153]" in said
+    assert said.count("limited by") == 2 and said.count("threads") >= 4
+    bold = [text.get_text() for text in shown(picture("pipeline")) if text.get_weight() == "bold"]
+    assert "57,344" in bold and "32,768" not in bold  # TM=256 against the step of the same kernel
 
 
 def test_names_hold_only_what_differs():

@@ -41,12 +41,15 @@ def convert_f32_f16(per_lane: int = 8) -> Kernel:
     per_lane: elements per thread, 1, 4 or 8; from 4 on by 16-byte loads and stores of 8 or 16 bytes.
     """
     check_choice("convert_f32_f16", "per_lane", per_lane, (1, 4, 8))
-    convert = {1: convert_one, 4: convert_4, 8: convert_8}[per_lane]
+    read, write = access(per_lane)
+    vectors = -(-per_lane // VECTOR)
 
     def convert_f32_f16(x, y, n):
         first = (cuda.blockIdx.x * THREADS + cuda.threadIdx.x) * per_lane
         if first + per_lane <= n:
-            convert(x + first * FLOAT, y + first * HALF)
+            values = cuda.local.array((vectors, VECTOR), float32)
+            read(values, x + first * FLOAT)
+            write(y + first * HALF, values)
         else:
             for element in range(first, first + per_lane):
                 if element < n:
@@ -60,7 +63,7 @@ def convert_f32_f16(per_lane: int = 8) -> Kernel:
         threads=THREADS,
         grid=lambda n: flat_grid(n, THREADS * per_lane),
         minimum_cc=(7, 5) if per_lane == 1 else (8, 0),
-        alignment=1 if per_lane == 1 else 16,
+        alignment={} if per_lane == 1 else {"x": VECTOR * FLOAT, "y": per_lane * HALF},
         period={"n": THREADS * per_lane},
     )
 
@@ -71,26 +74,42 @@ def convert_one(source, destination):
     store_global_u16(destination, to_f16(load_global_f32(source)))
 
 
-@device_function
-def convert_4(source, destination):
-    """Four elements: 16 bytes in, 8 out."""
-    values = cuda.local.array(VECTOR, float32)
-    words = cuda.local.array(2, uint32)
-    load_global_v4_f32(values, source)
-    for word in range(2):
-        words[word] = pack_f16x2(values[2 * word], values[2 * word + 1])
-    store_global_v2(destination, words)
+def access(per_lane: int):
+    """Device functions: `read(values, source)` so many f32, and `write(destination, values)` them as f16.
+
+    values: a local array of f32, VECTOR wide, with a row per 16 bytes read. They are two, so that a caller who has to
+    load the address to write to need not wait for it before it reads.
+    """
+    return (read_one, write_one) if per_lane == 1 else vector_access(per_lane // VECTOR)
 
 
 @device_function
-def convert_8(source, destination):
-    """Eight elements: twice 16 bytes in, 16 out."""
-    low = cuda.local.array(VECTOR, float32)
-    high = cuda.local.array(VECTOR, float32)
-    words = cuda.local.array(4, uint32)
-    load_global_v4_f32(low, source)
-    load_global_v4_f32(high, source + 16)
-    for word in range(2):
-        words[word] = pack_f16x2(low[2 * word], low[2 * word + 1])
-        words[2 + word] = pack_f16x2(high[2 * word], high[2 * word + 1])
-    store_global_v4(destination, words)
+def read_one(values, source):
+    """One element."""
+    values[0, 0] = load_global_f32(source)
+
+
+@device_function
+def write_one(destination, values):
+    """One element."""
+    store_global_u16(destination, to_f16(values[0, 0]))
+
+
+def vector_access(vectors: int):
+    """As `access`: one or two times 16 bytes in, and 8 or 16 bytes out."""
+    store, pairs = {1: (store_global_v2, 2), 2: (store_global_v4, 4)}[vectors]
+
+    @device_function
+    def read(values, source):
+        for vector in range(vectors):
+            load_global_v4_f32(values[vector], source + vector * VECTOR * FLOAT)
+
+    @device_function
+    def write(destination, values):
+        words = cuda.local.array(pairs, uint32)
+        for vector in range(vectors):
+            words[2 * vector] = pack_f16x2(values[vector, 0], values[vector, 1])
+            words[2 * vector + 1] = pack_f16x2(values[vector, 2], values[vector, 3])
+        store(destination, words)
+
+    return read, write

@@ -56,7 +56,7 @@ def swiglu(per_lane: int = 4) -> Kernel:
         function=swiglu,
         threads=THREADS,
         grid=lambda n: flat_grid(n, THREADS * per_lane),
-        alignment=1 if per_lane == 1 else 16,
+        alignment={} if per_lane == 1 else dict.fromkeys(("gate", "up", "out"), VECTOR * FLOAT),
         period={"n": THREADS * per_lane},
     )
 

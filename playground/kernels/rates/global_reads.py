@@ -63,6 +63,6 @@ def global_reads() -> Kernel:
         function=global_reads,
         threads=THREADS,
         grid=lambda blocks, n: (blocks, 1, 1),
-        alignment=16,
+        alignment={"x": 16},
         min_blocks=RESIDENT,
     )

@@ -5,7 +5,7 @@ from playground.measure.references.attention import attention
 from playground.measure.references.convert_f32_f16 import convert_f32_f16
 from playground.measure.references.embedding import embedding
 from playground.measure.references.expected import Expected
-from playground.measure.references.gemm import gemm_nt
+from playground.measure.references.gemm import gemm_af32_nt, gemm_nt
 from playground.measure.references.rms_norm import rms_norm, rms_norm_f16
 from playground.measure.references.rope import rope
 from playground.measure.references.store_kv_f16 import store_kv_f16
@@ -17,6 +17,7 @@ REFERENCES = {
     "attention_hd128": attention,
     "convert_f32_f16": convert_f32_f16,
     "embedding": embedding,
+    "gemm_af32_nt": gemm_af32_nt,
     "gemm_nt": gemm_nt,
     "rms_norm_f32": rms_norm,
     "rms_norm_f16": rms_norm_f16,

@@ -33,3 +33,8 @@ def gemm_nt(inputs: Mapping[str, np.ndarray]) -> dict[str, Expected]:
     scale = np.ceil(n / ADDED_PER_STEP) * STEP_ERROR * DEVIATIONS / np.sqrt(n)
     tolerance = (scale * np.linalg.norm(A, axis=1)[:, None] * norms).astype(np.float32)
     return {"C": Expected(values, tolerance, "n/8 · 2^-23 · 6 · |a||b|/sqrt(n): truncating f32 accumulation")}
+
+
+def gemm_af32_nt(inputs: Mapping[str, np.ndarray]) -> dict[str, Expected]:
+    """The same with A [f32] rounded to f16 before, to nearest even: what a convert pass would have handed on."""
+    return gemm_nt({**inputs, "A": inputs["A"].astype(np.float16)})

@@ -1,12 +1,13 @@
-"""Ledger: what a block takes and how many fit, on the GPU at hand beside the reference."""
+"""Ledger: what a block takes and how many fit, on the GPU at hand beside the reference; of a pipeline, step by step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from matplotlib.patches import Rectangle
 
 from playground.report.picture.page import BODY, FAILED, LEFT, MUTED, NORMAL, SMALL, Page, line_height, panel_title
 from playground.report.picture.sides import side_name, sides_of
-from playground.report.variants import launched
+from playground.report.variants import launched, steps_of
 
 GROUP = 3.7
 REGISTERS, SPILLS, SHARED, THREADS, BLOCKS = 0.5, 0.95, 1.6, 2.03, 2.22
@@ -17,25 +18,29 @@ BLOCKS_TILES, LIMITER = (2.28, 2.62), 2.69
 def ledger(page: Page, record: dict, top: float) -> float:
     explanation = "what one block takes, and how many fit on an SM; bold: differs from the baseline"
     y = panel_title(page, top, "Ledger", explanation) + 0.1
-    gpus = list(record["variants"][0]["ledgers"])[:2]
+    variants = launched(record)
+    steps = [step for variant in variants for step in steps_of(variant)]
+    gpus = list(steps[0]["ledgers"])[:2]
     for column, gpu in enumerate(gpus):
-        _ledger_head(page, gpu, record, BODY + column * GROUP, y)
+        _ledger_head(page, gpu, steps, BODY + column * GROUP, y)
     y += 2 * line_height(NORMAL) + 0.06
-    ledgers = [ledger for variant in launched(record) for ledger in variant["ledgers"].values()]
-    most = max(ledger.get("blocks_per_sm", 0) for ledger in ledgers)
-    baseline = record["variants"][0]["ledgers"]
+    most = max(ledger.get("blocks_per_sm", 0) for step in steps for ledger in step["ledgers"].values())
+    baseline = {step["name"]: step["ledgers"] for step in steps_of(variants[0])}
     kernels = [side for side in sides_of(record) if side.role in ("baseline", "candidate", "control")]
-    for side, variant in zip(kernels, launched(record)):
-        bottom = page.lines(LEFT, y, side_name(page, side), color=side.colour, weight="bold")
-        for column, gpu in enumerate(gpus):
-            place = BODY + column * GROUP, y
-            bottom = max(bottom, _ledger_entry(page, variant, gpu, baseline.get(gpu, {}), most, *place))
-        y = bottom + 0.05
+    for side, variant in zip(kernels, variants):
+        for step in steps_of(variant):
+            named = side if step is variant else replace(side, name=step["label"])
+            bottom = page.lines(LEFT, y, side_name(page, named), color=side.colour, weight="bold")
+            for column, gpu in enumerate(gpus):
+                place = BODY + column * GROUP, y
+                compared = baseline.get(step["name"], {}).get(gpu, {})
+                bottom = max(bottom, _ledger_entry(page, step, gpu, compared, most, *place))
+            y = bottom + 0.05
     return y
 
 
-def _ledger_head(page: Page, gpu: str, record: dict, x: float, y: float) -> None:
-    archs = [variant["ledgers"].get(gpu, {}).get("arch") for variant in record["variants"]]
+def _ledger_head(page: Page, gpu: str, steps: Sequence[dict], x: float, y: float) -> None:
+    archs = [step["ledgers"].get(gpu, {}).get("arch") for step in steps]
     arch = next((arch for arch in archs if arch), "")
     page.text(x + 0.05, y, f"{gpu}  {arch}".rstrip(), weight="bold")
     y += line_height(NORMAL)
@@ -46,11 +51,11 @@ def _ledger_head(page: Page, gpu: str, record: dict, x: float, y: float) -> None
     page.text(x + LIMITER, y, "limited by", SMALL, MUTED)
 
 
-def _ledger_entry(page: Page, variant: dict, gpu: str, baseline: Mapping, most: int, x: float, y: float) -> float:
-    """One variant on one GPU; the y below."""
-    ledger = variant["ledgers"].get(gpu, {"refused": "not built"})
+def _ledger_entry(page: Page, step: dict, gpu: str, baseline: Mapping, most: int, x: float, y: float) -> float:
+    """One kernel on one GPU; the y below."""
+    ledger = step["ledgers"].get(gpu, {"refused": "not built"})
     if "refused" in ledger:
-        text = "refused: " + ledger["refused"].removeprefix(variant["label"]).strip()
+        text = "refused: " + ledger["refused"].removeprefix(step["label"]).strip()
         return page.lines(x + 0.05, y, page.wrap(text, GROUP - 0.2, SMALL), SMALL, color=FAILED)
     ours, theirs = _figures(ledger), {} if "refused" in baseline or not baseline else _figures(baseline)
     for place, text in ours.items():

@@ -75,6 +75,7 @@ def _rows(record: dict) -> list[Row]:
     rows = []
     if record["verdicts"]:
         rows.append(_control_row(next(iter(record["verdicts"].values()))))
+    rows += [_bound_row(label, bound["ratio"]) for label, bound in record.get("upper_bounds", {}).items()]
     candidates = [side for side in sides_of(record) if side.role == "candidate"]
     for position, side in enumerate(candidates):
         judged = record["verdicts"].get(side.key)
@@ -110,6 +111,18 @@ def _control_row(judged: dict) -> Row:
         f"floor {floor:.2%}",
         mark=lambda axes, y, end: _band(axes, y, control),
         extent=(control["low"], control["high"]),
+        colour=MUTED,
+        indent=0,
+    )
+
+
+def _bound_row(label: str, ratio: dict) -> Row:
+    return Row(
+        f"upper bound: without {label}",
+        interval(ratio),
+        remark="measured: the whole over the whole less this part of it",
+        mark=lambda axes, y, end: _marker(axes, y, y, ratio["median"]),
+        extent=(ratio["median"],),
         colour=MUTED,
         indent=0,
     )
