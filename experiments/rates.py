@@ -47,7 +47,7 @@ def make_record(device, out) -> dict:
     out.print(checks_table(checks))
     if device:
         out.print()
-        out.print(rates_table(rates, published(device.name, arch.cc)))
+        out.print(rates_table(rates, published(device.name, arch)))
     else:
         narrator.not_timed()
     return {

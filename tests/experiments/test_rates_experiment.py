@@ -69,7 +69,7 @@ def test_a_gpu_is_measured_and_its_rates_are_near_what_is_published(device, tmp_
 
     assert rates.main(["--on", "gpu", "--out", str(tmp_path)]) == 0
     (one,), _ = record.read(tmp_path / device.slug / "rates.jsonl")
-    for name, (value, _) in published(device.name, device.arch.cc).items():
+    for name, (value, _) in published(device.name, device.arch).items():
         assert 0.7 * value < one["rates"][name]["value"] < 1.02 * value, name
     assert 5e8 < one["rates"]["clock_hz"]["value"] < 4e9
     assert one["rates"]["l2_latency_seconds"]["value"] < one["rates"]["dram_latency_seconds"]["value"]

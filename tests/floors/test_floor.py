@@ -91,11 +91,12 @@ def test_an_mma_of_16x16x16_is_two_machine_instructions_and_four_on_turing():
 
 
 def test_measured_rates_stand_in_for_published_ones():
-    rates = {"clock_hz": 1.9e9, "shared_wavefronts_per_cycle_sm": 0.98, "ldmatrix_wavefronts_per_cycle_sm": 0.99}
+    rates = {"clock_hz": 1.99e9, "wmma_flop_per_cycle_sm": 2700.0, "issue_per_cycle_sm": 3.8}
     record = {"time": "2026-11-29T20:00:00+00:00", "rates": {name: {"value": value} for name, value in rates.items()}}
     found = measured("H200", record)
-    assert (found.clock, found.shared_wavefronts, found.source) == (1.9e9, 0.99, "measured 2026-11-29")
-    assert (found.wmma, found.dram_latency) == (4096, None)
+    assert (found.clock, found.wmma, found.source) == (1.99e9, 2700.0, "measured 2026-11-29")
+    assert (found.mma, found.dram_latency) == (4096, None)
+    assert found.issue == 4  # the loop of the microbenchmark takes slots too
 
 
 def test_a_device_is_found_in_the_table_by_its_name():
