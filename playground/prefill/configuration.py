@@ -17,11 +17,15 @@ from playground.kernels import (
     store_kv_f16,
     swiglu,
 )
+from playground.kernels.gemm_f16_nt import GEMM_AF32_NT
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """One kernel per kind of pass. add_bias also adds the residuals, each a bias of one long row."""
+    """One kernel per kind of pass. add_bias also adds the residuals, each a bias of one long row.
+
+    gemm_af32: the GEMM of those f32 activations that a pass rounds before it, if it shall round them itself.
+    """
 
     name: str
     gemm: Kernel
@@ -33,26 +37,33 @@ class Configuration:
     rms_norm: Kernel = field(default_factory=partial(rms_norm, "f16"))
     add_bias: Kernel = field(default_factory=add_bias)
     embedding: Kernel = field(default_factory=embedding)
+    gemm_af32: Kernel | None = None
 
     @property
     def kernels(self) -> dict[str, Kernel]:
         """By kind of pass."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
+        every = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
+        return {kind: kernel for kind, kernel in every.items() if kernel}
+
+    @property
+    def contracts(self) -> dict[str, str]:
+        """What a kernel must compute for each kind of pass: the name of its contract."""
+        return {kind: kernel.contract.name for kind, kernel in self.kernels.items()} | {"gemm_af32": GEMM_AF32_NT.name}
 
     def replace(self, name: str | None = None, **kernels: Kernel) -> "Configuration":
         """The same with other kernels for some kinds of pass, each of the contract that the pass has."""
         for kind, kernel in kernels.items():
-            if kind not in self.kernels:
-                raise Refusal(f"no pass {kind!r}: a configuration has {', '.join(self.kernels)}")
-            if kernel.contract.name != self.kernels[kind].contract.name:
-                wanted = self.kernels[kind].contract.name
+            if kind not in self.contracts:
+                raise Refusal(f"no pass {kind!r}: a configuration has {', '.join(self.contracts)}")
+            if kernel.contract.name != self.contracts[kind]:
+                wanted = self.contracts[kind]
                 raise Refusal(f"{kernel} computes {kernel.contract.name}, the pass {kind} needs {wanted}")
         return dataclasses.replace(self, name=name or self.name, **kernels)
 
     def kind_of(self, kernel: Kernel) -> str:
         """The kind of pass that the kernel could be swapped into."""
-        for kind, ours in self.kernels.items():
-            if ours.contract.name == kernel.contract.name:
+        for kind, contract in self.contracts.items():
+            if contract == kernel.contract.name:
                 return kind
         raise Refusal(f"{kernel} computes {kernel.contract.name}, which is no pass of the prefill")
 

@@ -108,8 +108,7 @@ class Decoder:
         return [
             *found,
             self._pass("attention", "attention", attended, nt=nt, **heads, kv=start + nt),
-            self._pass("convert", "convert", ["attended", "attended_f16"], n=nt * widths["q"]),
-            self._gemm("o", "attended_f16", o, "projected", nt, model.hidden, widths["q"]),
+            *self._gemm_of_f32("o", "attended", o, "projected", nt, model.hidden, widths["q"]),
             self._residual(nt),
         ]
 
@@ -122,8 +121,7 @@ class Decoder:
             self._gemm("gate", "normed", gate, "gate", nt, ff, hidden),
             self._gemm("up", "normed", up, "up", nt, ff, hidden),
             self._pass("swiglu", "swiglu", ["gate", "up", "activated"], n=nt * ff),
-            self._pass("convert", "convert", ["activated", "activated_f16"], n=nt * ff),
-            self._gemm("down", "activated_f16", down, "projected", nt, hidden, ff),
+            *self._gemm_of_f32("down", "activated", down, "projected", nt, hidden, ff),
             self._residual(nt),
         ]
 
@@ -139,6 +137,16 @@ class Decoder:
 
     def _gemm(self, role: str, A: str, B: str, C: str, nt: int, od: int, id: int) -> Pass:
         return self._pass(role, "gemm", [A, B, C], nt=nt, od=od, id=id)
+
+    def _gemm_of_f32(self, role: str, A: str, B: str, C: str, nt: int, od: int, id: int) -> list[Pass]:
+        """A is rounded by a pass before the GEMM, or by the GEMM itself where the configuration has one that does."""
+        if "gemm_af32" in self.builds:
+            return [self._pass(role, "gemm_af32", [A, B, C], nt=nt, od=od, id=id)]
+        rounded = f"{A}_f16"
+        return [
+            self._pass("convert", "convert", [A, rounded], n=nt * id),
+            self._gemm(role, rounded, B, C, nt, od, id),
+        ]
 
     def _residual(self, nt: int) -> Pass:
         return self._pass("residual", "add_bias", ["x", "projected", "x"], nt=1, od=nt * self.model.hidden)

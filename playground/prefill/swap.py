@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 
 from playground.kernels import Kernel
+from playground.kernels.pipeline import Pipeline
 from playground.prefill.configuration import CONFIGURATIONS, Configuration
 from playground.prefill.wall import Wall
 from playground.probe import Probe
 from playground.shapes import QWEN25_7B
 
-ROUNDS, QUICK_ROUNDS = 16, 6
+ROUNDS, QUICK_ROUNDS = 8, 6
+LATEST = CONFIGURATIONS[-1]
 
 
 class Prefills:
@@ -17,39 +19,48 @@ class Prefills:
     def __init__(self, quick: bool = False):
         self.rounds, self.wall = QUICK_ROUNDS if quick else ROUNDS, None
 
-    def on(self, device, probe: Probe) -> Callable[[Sequence[Kernel], Callable], dict] | None:
+    def on(self, device, probe: Probe) -> Callable[[Sequence[Kernel | Pipeline], Callable], dict] | None:
         """What a walk measures the wall by; None without a GPU. A probe of no pass of the prefill is refused."""
-        stage(probe.baseline)
+        swapped(probe.kernels)
         if device is None:
             return None
         self.wall = self.wall or Wall(device, QWEN25_7B)
         return self.measure
 
-    def measure(self, kernels: Sequence[Kernel], progress: Callable) -> dict:
+    def measure(self, kernels: Sequence[Kernel | Pipeline], progress: Callable) -> dict:
         """Prefills with each of the kernels, the baseline first and again, as they go into a probe's record."""
         baseline, *_ = kernels
         found = self.wall.measure(swapped(kernels), str(baseline), self.rounds, progress)
-        return {"stage": stage(baseline).name, "pass": CONFIGURATIONS[-1].kind_of(baseline)} | found
+        return {"stage": stage(baseline).name, "pass": ", ".join(passes(baseline))} | found
 
 
-def stage(kernel: Kernel) -> Configuration:
+def passes(kernel: Kernel | Pipeline) -> dict[str, Kernel]:
+    """Kind of pass -> the kernel that goes there: one, or those of a pipeline's steps."""
+    steps = [step.kernel for step in kernel.steps]
+    return {LATEST.kind_of(step): step for step in steps}
+
+
+def stage(kernel: Kernel | Pipeline) -> Configuration:
     """Where in the campaign a probe with this baseline stands: the latest rung that uses it.
 
     If none does, the latest of all with it swapped in. A kernel that is no pass of the prefill is refused.
     """
-    kind = CONFIGURATIONS[-1].kind_of(kernel)
-    with_it = [rung for rung in CONFIGURATIONS if str(rung.kernels[kind]) == str(kernel)]
-    return with_it[-1] if with_it else CONFIGURATIONS[-1].replace(**{kind: kernel})
+    wanted = {kind: str(one) for kind, one in passes(kernel).items()}
+    with_it = [
+        rung
+        for rung in CONFIGURATIONS
+        if wanted.items() <= {kind: str(one) for kind, one in rung.kernels.items()}.items()
+    ]
+    return with_it[-1] if with_it else LATEST.replace(**passes(kernel))
 
 
-def swapped(kernels: Sequence[Kernel]) -> dict[str, Configuration]:
+def swapped(kernels: Sequence[Kernel | Pipeline]) -> dict[str, Configuration]:
     """Label -> the baseline's stage with that kernel in its place, the baseline first."""
-    baseline, *_ = kernels
-    rung, kind = stage(baseline), CONFIGURATIONS[-1].kind_of(baseline)
-    return {str(kernel): rung.replace(**{kind: kernel}) for kernel in kernels}
+    rung = stage(kernels[0])
+    return {str(kernel): rung.replace(**passes(kernel)) for kernel in kernels}
 
 
 def fits(probe: Probe) -> bool:
-    """Whether its kernels are a pass of the prefill."""
-    contracts = {kernel.contract.name for kernel in CONFIGURATIONS[-1].kernels.values()}
-    return probe.baseline.contract.name in contracts
+    """Whether its kernels are passes of the prefill."""
+    known = LATEST.contracts.values()
+    return all(step.kernel.contract.name in known for kernel in probe.kernels for step in kernel.steps)

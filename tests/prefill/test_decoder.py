@@ -10,6 +10,7 @@ import pytest
 from playground.compiler.arch import arch_named
 from playground.emulator.arrays import EmulatedArrays
 from playground.errors import Refusal
+from playground.kernels import gemm_f16_nt
 from playground.measure import parity
 from playground.prefill.configuration import CONFIGURATIONS, campaign
 from playground.prefill.decoder import Decoder, array_bytes
@@ -55,6 +56,15 @@ def test_a_prefill_and_what_is_decoded_after_it_agree_with_float64(arrays, model
     """A prompt whole or in two parts, the second over the cache of the first, then one token at a time."""
     check(arrays, model, configuration, parts)
     assert arrays.hazards == []
+
+
+def test_a_gemm_that_rounds_its_operand_itself_changes_no_bit(arrays):
+    weights = random_weights(arrays, TINY, seed=5)
+    decoder = Decoder(arrays, TINY, weights, LANDED, slots=16)
+    itself = decoder.using(LANDED.replace(gemm_af32=gemm_f16_nt(TM=64, KS=32, pad=8, AF32="mirror")))
+    assert np.array_equal(decoder.forward(TOKENS[:9]), itself.forward(TOKENS[:9]))
+    roles = [one.role for one in decoder.passes(9)]
+    assert [one.role for one in itself.passes(9)] == [role for role in roles if role != "convert"]
 
 
 @pytest.mark.gpu

@@ -54,10 +54,11 @@ def test_kernels_of_no_pass_are_refused_before_anything_runs():
     assert all(fits(experiments.load(name)) for name in ("gemm_ks64", "fa_fap1", "elementwise_vectorized_store_kv"))
 
 
-def test_a_pipeline_is_not_swapped_in(tmp_path, capsys):
-    assert not fits(experiments.load("gemm_af32"))
-    assert main(["wall", "gemm_af32", "--on", "emulator", "--out", str(tmp_path)]) == 2
-    assert re.fullmatch(r".* computes gemm_af32_nt, which is no pass of the prefill\n", capsys.readouterr().err)
+def test_a_gemm_that_rounds_its_operand_itself_stands_for_two_passes():
+    baseline, sync, mirror = swapped(experiments.load("gemm_af32").kernels).values()
+    assert stage(experiments.load("gemm_af32").baseline).name == "FAP2"
+    assert labels(baseline) == labels(RUNGS["FAP2"])
+    assert (sync.gemm_af32.parameters["AF32"], mirror.gemm_af32.parameters["AF32"]) == ("sync", "mirror")
 
 
 def record_with(wall):
