@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from cuda.bindings import driver
 
 from playground.compiler.build import Build
 from playground.errors import Refusal
 from playground.gpu.buffer import Buffer
 from playground.gpu.device import Device
-from playground.gpu.driver import call
 from playground.gpu.program import Program
 
 
@@ -43,8 +41,7 @@ class DeviceArrays:
 
     def write(self, handle: Buffer, array: np.ndarray) -> None:
         """Overwrite the handle's first elements, when all launches before have ended."""
-        self.device.synchronize()
-        call(driver.cuMemcpyHtoD, handle.address, np.ascontiguousarray(array).ctypes.data, array.nbytes)
+        handle.upload(array)
 
     def read(self, handle: Buffer) -> np.ndarray:
         """A copy of what the handle holds, when all launches before have ended."""

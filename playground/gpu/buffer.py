@@ -33,8 +33,14 @@ class Buffer:
         call(driver.cuMemsetD8Async, self.base, POISON, self.bytes + 2 * GUARD, self.device.stream)
 
     def upload(self, array: np.ndarray) -> None:
+        """Overwrite the first elements, which are there when this returns.
+
+        By the stream, and waited for: cuMemcpyHtoD returns when the array is staged, and the rest of its way overtook
+        what a kernel launched right after it had written.
+        """
+        array = np.ascontiguousarray(array)
+        call(driver.cuMemcpyHtoDAsync, self.address, array.ctypes.data, array.nbytes, self.device.stream)
         self.device.synchronize()
-        call(driver.cuMemcpyHtoD, self.address, np.ascontiguousarray(array).ctypes.data, self.bytes)
 
     def copy_from(self, other: "Buffer") -> None:
         call(driver.cuMemcpyDtoDAsync, self.address, other.address, self.bytes, self.device.stream)
