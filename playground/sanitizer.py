@@ -2,14 +2,15 @@
 
 The correct ones should be clean; the wrong ones show what each tool can see, and that it looked.
 
-Each tool watches one process that launches every kernel. Only if it finds something are the kernels launched again,
-one to a process, to tell whose it is. Outputs are filled with NaN by a memset, which initcheck takes for initialised.
+Each tool watches one process that launches every kernel, all tools at once. Only if it finds something are the kernels
+launched again, one to a process, to tell whose it is. Outputs are filled with NaN by a memset, which initcheck takes for initialised.
 """
 
 import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from playground.report.tables import markdown
 
 SEED = 20261129
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+AT_ONCE = 2 * len(TOOLS)
+"""Processes, which mostly compile and wait."""
 SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)s?\b", re.MULTILINE)
 
 
@@ -37,8 +40,10 @@ def find() -> str:
 
 def sanitize(tool: str, device, kernels: Sequence[Kernel | Pipeline], wrong: Sequence[Kernel | Pipeline]) -> dict:
     """The record: per kernel, on the shapes of its contract, the emulator's hazards and the errors of each tool."""
-    errors = {name: _errors_by_kernel(tool, name, kernels) for name in TOOLS}
-    errors_of_wrong = {name: _errors_one_by_one(tool, name, wrong) for name in TOOLS}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        of_right = pool.map(lambda name: _errors_by_kernel(tool, name, kernels), TOOLS)
+        of_wrong = pool.map(lambda name: _errors_one_by_one(tool, name, wrong), TOOLS)
+        errors, errors_of_wrong = dict(zip(TOOLS, of_right)), dict(zip(TOOLS, of_wrong))
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         **environment.commit(),
