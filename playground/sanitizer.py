@@ -3,7 +3,8 @@
 The correct ones should be clean; the wrong ones show what each tool can see, and that it looked.
 
 Each tool watches one process that launches every kernel, all tools at once. Only if it finds something are the kernels
-launched again, one to a process, to tell whose it is. Outputs are filled with NaN by a memset, which initcheck takes for initialised.
+launched again, one to a process, to tell whose it is. Outputs are filled with NaN by a memset, which initcheck takes
+for initialised.
 """
 
 import re
