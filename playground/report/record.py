@@ -47,7 +47,7 @@ def dumps(record: dict) -> str:
 
 def append(path: Path, record: dict) -> None:
     """Append one record and flush it to the disk."""
-    line = dumps(record).encode() + b"\n"
+    line = dumps(record).encode(errors="replace") + b"\n"  # a folder's name need not be UTF-8
     try:
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -82,6 +82,12 @@ def test_the_command_decodes_alike_and_leaves_a_record(directory, tmp_path, caps
     assert str(tmp_path / "emulator" / "greedy32.jsonl") in printed
 
 
+@pytest.mark.parametrize(("prompt", "says"), [("", "the prompt is empty"), ("\udcff", r"'\udcff' is not UTF-8")])
+def test_a_prompt_that_is_no_text_is_refused_before_anything_is_decoded(prompt, says, directory, tmp_path, capsys):
+    assert command(directory, tmp_path, "--prompt", "def ", "--prompt", prompt) == 2
+    assert capsys.readouterr().err.endswith(f"argument --prompt: {says}\n")
+
+
 def test_a_configuration_that_writes_otherwise_is_exit_status_1_told_with_both_margins(
     directory, weights, tmp_path, capsys, monkeypatch
 ):
