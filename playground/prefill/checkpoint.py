@@ -67,10 +67,8 @@ def load(directory: Path) -> tuple[Model, dict[str, np.ndarray]]:
 def save(
     directory: Path, model: Model, weights: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write config.json and model.safetensors, whose header holds `metadata`."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Write config.json and model.safetensors, whose header holds `metadata`; refused if there is no room for them."""
     contiguous = {name: np.ascontiguousarray(weights[name]) for name in tensor_shapes(model)}
-    save_file(contiguous, directory / WHOLE, {"format": "pt", **(metadata or {})})
     config = {
         "architectures": [ARCHITECTURE],
         "model_type": MODEL_TYPE,
@@ -83,7 +81,12 @@ def save(
         "max_position_embeddings": 32768,
         "torch_dtype": "float32",  # what all tensors, f16 and f32, are read into without rounding
     }
-    (directory / CONFIG).write_text(json.dumps(config, indent=2) + "\n")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        save_file(contiguous, directory / WHOLE, {"format": "pt", **(metadata or {})})
+        (directory / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    except (OSError, SafetensorError) as error:
+        raise Refusal(f"cannot write a model to {directory}: {error}") from error
 
 
 def read_config(directory: Path) -> Model:

@@ -174,6 +174,15 @@ def test_an_embedding_that_is_stored_twice_is_taken_once(directory):
     assert "lm_head.weight" not in checkpoint.load(directory)[1]
 
 
+def test_a_directory_that_cannot_be_written_is_refused(directory):
+    with pytest.raises(Refusal, match=r"cannot write a model to .*/config.json: .*File exists"):
+        checkpoint.save(directory / "config.json", TINY, weights_of(TINY))
+    (directory / "model.safetensors").unlink()
+    (directory / "model.safetensors").mkdir()
+    with pytest.raises(Refusal, match="cannot write a model to .*Is a directory"):
+        checkpoint.save(directory, TINY, weights_of(TINY))
+
+
 def test_files_that_are_missing_or_torn_are_refused(directory):
     path = directory / "model.safetensors"
     whole = path.read_bytes()
