@@ -179,7 +179,7 @@ def test_a_directory_that_cannot_be_written_is_refused(directory):
         checkpoint.save(directory / "config.json", TINY, weights_of(TINY))
     (directory / "model.safetensors").unlink()
     (directory / "model.safetensors").mkdir()
-    with pytest.raises(Refusal, match="cannot write a model to .*Is a directory"):
+    with pytest.raises(Refusal, match=r"cannot write a model to .*Is a directory"):
         checkpoint.save(directory, TINY, weights_of(TINY))
 
 

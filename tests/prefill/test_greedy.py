@@ -48,6 +48,10 @@ def test_the_last_rung_decodes_what_float64_decodes(weights):
         tokens.append(token)
 
 
+def test_a_prompt_counts_as_many_passes_as_it_fills_tiles_of_64_rows():
+    assert Plan(campaign()[:2], [[0] * 65, [0] * 64], tokens=4).passes == 2 * (2 + 3 + 1 + 3)
+
+
 def test_continuations_part_at_their_first_other_token():
     first = Continuation([5, 6, 7], [1.0, 2.0, 3.0], [0.5, 0.25, 0.125])
     other = Continuation([5, 8, 7], [1.5, 4.0, 9.0], [0.5, 0.0625, 0.125])
