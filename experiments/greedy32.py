@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m experiments.greedy32", description=__doc__)
     add_output_options(parser)
     parser.add_argument("--model", type=Path, default=DIRECTORY, metavar="DIR", help="a Qwen2.5 directory")
-    parser.add_argument("--prompt", action="append", metavar="TEXT", help="instead of the five; repeatable")
+    parser.add_argument("--prompt", type=_text, action="append", metavar="TEXT", help="instead of the five; repeatable")
     parser.add_argument("--tokens", type=_positive, metavar="N", help=f"default: {TOKENS}, emulated {EMULATED_TOKENS}")
     parser.add_argument("--configuration", action="append", metavar="NAME", help="instead of all; repeatable")
     parser.add_argument("--check-transformers", action="store_true", help="compare the prompts' logits with theirs")
@@ -144,6 +144,16 @@ def _named(rungs: Sequence[Configuration], names: Sequence[str]) -> list[Configu
         if name not in known:
             raise Refusal(f"unknown configuration {name!r}: there are {', '.join(known)}")
     return [known[name] for name in dotted]
+
+
+def _text(argument: str) -> str:
+    """A prompt from the command line."""
+    try:
+        if not argument.encode():
+            raise argparse.ArgumentTypeError("the prompt is empty")
+    except UnicodeEncodeError:  # Python hands on bytes that are not UTF-8 as lone surrogates
+        raise argparse.ArgumentTypeError(f"{argument!r} is not UTF-8") from None
+    return argument
 
 
 def _positive(text: str) -> int:

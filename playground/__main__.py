@@ -24,9 +24,10 @@ def main(arguments: list[str]) -> int:
 
     listing = commands.add_parser("list", help="the probes, with claim and latest verdict per GPU")
     add_results(listing)
-    listing.add_argument("--markdown", action="store_true", help="as a Markdown table, as in the README")
-    listing.add_argument("--predictions", action="store_true", help="predicted against measured, as in the README")
-    listing.add_argument("--mechanisms", action="store_true", help="all claims of why, with their marks, as Markdown")
+    shown = listing.add_mutually_exclusive_group()
+    shown.add_argument("--markdown", action="store_true", help="as a Markdown table, as in the README")
+    shown.add_argument("--predictions", action="store_true", help="predicted against measured, as in the README")
+    shown.add_argument("--mechanisms", action="store_true", help="all claims of why, with their marks, as Markdown")
     listing.set_defaults(run=list_probes)
 
     running = commands.add_parser("run", help="run a probe")
@@ -114,10 +115,14 @@ def agree(options: argparse.Namespace) -> int:
 
 def sanitize(options: argparse.Namespace) -> int:
     kernels, wrong = every_kernel(), pitfalls.hazardous_kernels()
+    named = [kernel for kernel in (*kernels, *wrong) if str(kernel) == options.kernel]
+    if options.kernel is not None and not named:
+        raise Refusal(f"no kernel is called {options.kernel!r}, such as {kernels[0]}")
     if options.launch_only:
-        named = [kernel for kernel in (*kernels, *wrong) if str(kernel) == options.kernel]
-        sanitizer.launch_all(choose_device("gpu"), named if options.kernel else kernels)
+        sanitizer.launch_all(choose_device("gpu"), kernels if options.kernel is None else named)
         return 0
+    if options.kernel is not None:
+        raise Refusal("--kernel goes with --launch-only: all kernels are sanitized")
     tool = sanitizer.find()
     device = choose_device("gpu")
     path = options.out / device.slug / "sanitizer.jsonl"

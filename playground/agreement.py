@@ -123,7 +123,7 @@ def write_table(found: dict, path: Path) -> None:
     )
     bounds = ", ".join(f"{bound:,} for {contract}" for contract, bound in BOUNDS.items())
     try:
-        path.write_text(f"{head}{as_markdown(found)}\n\n{DIFFERENCES.format(bounds=bounds)}\n")
+        path.write_text(f"{head}{as_markdown(found)}\n\n{DIFFERENCES.format(bounds=bounds)}\n", encoding="utf-8")
     except OSError as error:
         raise Refusal(f"cannot write {path}: {error.strerror}") from error
 

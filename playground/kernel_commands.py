@@ -56,13 +56,15 @@ def show_ledger(kernel: Kernel, options: argparse.Namespace) -> int:
 
 def run_check(kernel: Kernel, options: argparse.Namespace) -> int:
     """Emulate `kernel` on each shape; 1 if parity fails or a hazard is found."""
-    from playground.emulator.workspace import EmulatedWorkspace
+    from playground.emulator.workspace import EmulatedWorkspace, require_small
 
     if options.heatmap and (options.heatmap.suffix != ".png" or not options.by_line):
         raise Refusal(f"--heatmap {options.heatmap}: it takes a name that ends in .png, and a count by --by-line")
     out, contract, label = console(), kernel.contract, str(kernel)
     voice = Narrator(out)
     shapes = [parse_shape(text, contract) for text in options.shape or ()] or [*map(Shape, contract.emulated)]
+    for shape in shapes:
+        require_small(contract, shape)
     built = build(kernel, arch_named(options.arch))
     held = True
     for shape in shapes:

@@ -95,6 +95,11 @@ class Mechanism:
     source: str
     test: Counted | InLedger | Timed | ControlRun | UpperBound | Untestable
 
+    def __post_init__(self):
+        low, high = (getattr(self.test, bound, 0) for bound in ("low", "high"))
+        if not low <= high:
+            raise Refusal(f"{self.says}: no figure lies in {low:g} to {high:g}")
+
     def kernels(self) -> tuple[Kernel | Pipeline, ...]:
         """Those that the test asks for by themselves."""
         named = (getattr(self.test, role, None) for role in ("baseline", "candidate", "of"))

@@ -42,6 +42,10 @@ class Prediction:
     high: float
     because: str
 
+    def __post_init__(self):
+        if not self.low <= self.high:
+            raise Refusal(f"no ratio lies in {self.low:g} to {self.high:g}, as predicted for {self.gpu}")
+
     def __str__(self) -> str:
         return f"ratio {self.low:g} to {self.high:g} on {self.gpu}, because {self.because}"
 

@@ -95,7 +95,7 @@ def write_table(found: Mapping, path: Path) -> None:
         f"Hazards and errors per kernel, on its contract's shapes. Commit {commit}."
     )
     try:
-        path.write_text(f"{head}\n\n{as_markdown(found)}\n")
+        path.write_text(f"{head}\n\n{as_markdown(found)}\n", encoding="utf-8")
     except OSError as error:
         raise Refusal(f"cannot write {path}: {error.strerror}") from error
 

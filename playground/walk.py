@@ -1,6 +1,5 @@
 """The steps that a probe walks: build, emulate, run, check, time, judge. The result is the record."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,8 +22,6 @@ from playground.shapes import Shape
 
 REFERENCE_GPUS = ("H200", "GB10")
 ROUNDS = 100
-EMULATED_FLOP = 4e9
-EMULATED_ELEMENTS = 2e7
 QUICK_ROUNDS = 24
 
 
@@ -193,16 +190,12 @@ def _emulate(probe: Probe, builds: dict[str, Build], options: Options, narrator:
 
 def _to_emulate(contract: Contract, options: Options) -> list[Shape]:
     """The contract's small shapes, or the user's where there is no GPU; refused if that would take minutes."""
+    from playground.emulator.workspace import require_small
+
     if options.device or not options.shapes:
         return [Shape(dims) for dims in contract.emulated]
     for shape in options.shapes:
-        flop = contract.flop(**shape.dims)
-        elements = sum(math.prod(contract.shape_of(tensor, shape.dims)) for tensor in contract.tensors)
-        if flop > EMULATED_FLOP or elements > EMULATED_ELEMENTS:
-            raise Refusal(
-                f"{shape}: {flop:.1e} FLOP on {elements:.1e} elements are too much without a GPU:"
-                f" the emulator is given at most {EMULATED_FLOP:.0e} on {EMULATED_ELEMENTS:.0e}"
-            )
+        require_small(contract, shape)
     return list(options.shapes)
 
 

@@ -131,6 +131,11 @@ def test_the_list_has_every_probe_with_its_claim(tmp_path):
         pytest.param(("run", "gemm_tm128", "--shape", "3x4x12"), "id = 12 is not a multiple of 8", id="id"),
         pytest.param(("run", "gemm_tm128", "--shape", "0x4x8"), "nt = 0 is not between 1", id="empty nt"),
         pytest.param(("run", "gemm_tm128", "--shape", "1x1x4294967296"), "id = 4294967296", id="id beyond int32"),
+        pytest.param(
+            ("check", "convert_f32_f16", "--shape", "2147483647"),
+            "0.0e+00 FLOP on 4.3e+09 elements are too",
+            id="large",
+        ),
         pytest.param(("run", "gemm_tm128", "--on", "moon"), "moon", id="unknown runner"),
         pytest.param(("run", "gemm_tm128", "--sed", "x", "--frob"), "--frob", id="unknown option"),
         pytest.param(("frobnicate",), "frobnicate", id="unknown command"),

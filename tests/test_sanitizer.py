@@ -107,6 +107,19 @@ def test_without_the_tool_it_refuses_in_one_line(monkeypatch, capsys):
     assert "compute-sanitizer was not found" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["--launch-only", "--kernel", "swiglu"], "no kernel is called 'swiglu', such as "),
+        (["--kernel", str(swiglu())], "--kernel goes with --launch-only"),
+    ],
+)
+def test_a_kernel_that_would_not_be_the_one_launched_is_refused(typed, said, capsys):
+    """Where nothing is launched, no tool finds an error."""
+    assert main(["sanitize", *typed]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_wrong_kernels_are_those_that_the_emulator_sees_a_hazard_in():
     mistakes = [kernel.parameters["mistake"].split(":")[0] for kernel in pitfalls.hazardous_kernels()]
     folder = "playground/kernels/"

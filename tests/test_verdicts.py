@@ -99,5 +99,9 @@ def test_the_upper_bound_is_the_whole_over_what_is_left_of_it():
     assert bound["ratio"]["median"] == pytest.approx(400 / 300)
     assert bound["wall"]["median"] == pytest.approx(800 / 700)  # as long again beside it
     assert layer_verdict.upper_bounds(record | {"share": None})[first]["wall"] is None
+    shapes[0]["beginnings_us"][first][-1] = 150.0  # in one round 2 · 150 + 60 of 400, and in another all of it
+    assert layer_verdict.upper_bounds(record)
+    shapes[0]["beginnings_us"][first][0] = 170.0
+    assert layer_verdict.upper_bounds(record) == {}
     del shapes[1]["beginnings_us"]  # not timed on every shape: nothing is said of the layer
     assert layer_verdict.upper_bounds(record) == {}

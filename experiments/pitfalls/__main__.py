@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from multiprocessing import get_context
 
@@ -82,9 +84,15 @@ def _examined(names: Sequence[str]):
     if len(names) == 1:
         yield pitfalls.examine(names[0])
         return
-    workers = min(len(names), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:  # a fork would share the parent's CUDA context
-        yield from pool.map(pitfalls.examine, names)
+    workers, context = min(len(names), os.cpu_count() or 1), get_context("spawn")  # a fork would share a CUDA context
+    with ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, signal.SIG_DFL)) as pool:
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # what workers inherit: no traceback while they start
+        examined = pool.map(pitfalls.examine, names)
+        signal.signal(signal.SIGINT, handler)
+        try:
+            yield from examined
+        except BrokenProcessPool as error:
+            raise Refusal(f"one of {workers} processes was killed: {error}") from error
 
 
 def _advancing(items, advance) -> list:

@@ -1,5 +1,6 @@
 """The arrays of one problem in emulated memory, on which any kernel of the same contract can run."""
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,10 +12,24 @@ from playground.emulator.counts import sum_of
 from playground.emulator.global_memory import GlobalMemory
 from playground.emulator.hazards import Hazard
 from playground.emulator.launch import Report
+from playground.errors import Refusal
 from playground.kernels.contract import Contract
 from playground.runner import Outcome
+from playground.shapes import Shape
 
 ROOT = Path(__file__).parents[2]
+MOST_FLOP, MOST_ELEMENTS = 4e9, 2e7
+
+
+def require_small(contract: Contract, shape: Shape) -> None:
+    """Refuse what would take many minutes to emulate, or more memory than there may be."""
+    flop = contract.flop(**shape.dims)
+    elements = sum(math.prod(contract.shape_of(tensor, shape.dims)) for tensor in contract.tensors)
+    if flop > MOST_FLOP or elements > MOST_ELEMENTS:
+        raise Refusal(
+            f"{shape}: {flop:.1e} FLOP on {elements:.1e} elements are too much without a GPU:"
+            f" the emulator is given at most {MOST_FLOP:.0e} on {MOST_ELEMENTS:.0e}"
+        )
 
 
 class EmulatedWorkspace:

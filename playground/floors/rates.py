@@ -111,7 +111,7 @@ CLOCK = "clock_hz"
 
 def measured(gpu: str, record: Mapping) -> Rates:
     """The published rates, with those that `record` measured in their place; of the two clocks the higher."""
-    values = {key: entry["value"] for key, entry in record["rates"].items() if entry["value"] is not None}
+    values = {key: value for key, entry in record["rates"].items() if (value := entry.get("value") or 0) > 0}
     found = {name: values[key] for name, key in MEASURED.items() if key in values}
     by_data_sheet = published(gpu)
     clock = max(by_data_sheet.clock, values.get(CLOCK, 0))

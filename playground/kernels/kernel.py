@@ -68,6 +68,8 @@ def pinned(kernel: Kernel, blocks: int) -> Kernel:
     The build computes how many bytes that takes, and refuses what other limits stop short of. The machine code is the
     same; what else a pin takes is L1 cache, which shares the memory.
     """
+    if not isinstance(kernel, Kernel):
+        raise Refusal(f"pinned: {kernel} is not one kernel: pin its steps")
     check_whole("pinned", blocks=blocks)
     if blocks < 1:
         raise Refusal(f"pinned: blocks = {blocks} is not 1 or more")
@@ -85,6 +87,11 @@ class Step:
     kernel: Kernel
     bound: Mapping[str, str] = field(default_factory=dict)
     derived: Callable[..., Mapping[str, int]] | None = None
+
+    def __post_init__(self):
+        own = [tensor.name for tensor in self.kernel.contract.tensors]
+        if unknown := self.bound.keys() - own:
+            raise Refusal(f"{self.kernel} has no {', '.join(unknown)} to bind: its tensors are {', '.join(own)}")
 
     @property
     def tensors(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ class Pipeline:
 
     It stands wherever a probe takes a kernel: with a contract, a name, parameters, and a label of its own. Steps that
     do not fit together are refused: an array that there is not, or of another type or size, or read before it is
-    written, and an output that no step writes.
+    written, an input that a step overwrites, and an output that no step writes.
     """
 
     contract: Contract
@@ -24,11 +24,16 @@ class Pipeline:
 
     def __post_init__(self):
         ready = {tensor.name for tensor in self.contract.inputs}
+        kept = ready - {tensor.name for tensor in self.contract.outputs}
+        if twice := {tensor.name for tensor in self.contract.tensors} & {tensor.name for tensor in self.temporaries}:
+            raise Refusal(f"{self}: {', '.join(twice)} is a tensor of {self.contract.name} and a temporary")
         for step in self.steps:
             own = step.kernel.contract
             bindings = list(zip(own.tensors, step.tensors))
             for tensor, name in bindings:
                 self._check_binding(step, tensor, name)
+                if tensor.written and name in kept:
+                    raise Refusal(f"{self}: {step.kernel.name} overwrites {name}, an input")
                 if tensor in own.inputs and name not in ready:
                     raise Refusal(f"{self}: {step.kernel.name} reads {name} before any step has written it")
             ready |= {name for tensor, name in bindings if tensor.written}

@@ -37,7 +37,8 @@ def upper_bounds(record: Mapping) -> dict:
     """Per beginning of a pipeline as the baseline: the ratio if it took no time and all else stayed, and on the wall.
 
     "Measure the upper bound before writing the kernel" (seed 000, §6): whole / (whole - beginning), over the layer.
-    From cold caches, as the whole begins; with the time that any launch takes, so the bound is rather too high.
+    From cold caches, as the whole begins; with the time that any launch takes, so the bound is rather too high. None
+    where a beginning took as long as the whole in some round, as launches of little work do.
     """
     baseline, shapes = record["variants"][0]["label"], record["shapes"]
     names = dict.fromkeys(name for shape in shapes for name in shape.get("beginnings_us", ()))
@@ -45,6 +46,8 @@ def upper_bounds(record: Mapping) -> dict:
     for name in names:
         if all(name in shape.get("beginnings_us", ()) for shape in shapes):
             whole, beginning = layer_total(shapes, baseline), layer_total(shapes, name, "beginnings_us")
+            if not np.all(beginning < whole):
+                continue
             share = record["share"] and record["share"]["fraction"]
             bounds[name] = {
                 "ratio": asdict(verdict.paired_ratio(whole, whole - beginning)),

@@ -90,7 +90,7 @@ def _by_upper_bound(record: Mapping, test: Mapping) -> list[dict]:
     gpu = record["gpu"]["name"]
     first = next(iter(upper_bounds(record).values()), None)
     if first is None:
-        return [_untested(gpu, "the first step of the baseline was not timed alone on every shape")]
+        return [_untested(gpu, "the first step of the baseline was not timed on every shape, or not below the whole")]
     if first["wall"] is None:
         return [_untested(gpu, "the share of the wall is not known of these shapes")]
     return [_ratio_in_interval(test, gpu, first["wall"])]

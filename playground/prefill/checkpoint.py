@@ -23,6 +23,8 @@ ARCHITECTURE, MODEL_TYPE = "Qwen2ForCausalLM", "qwen2"
 STORED = {"F16": np.float16, "F32": np.float32, "BF16": np.uint16}
 """The dtypes that a checkpoint may have, and what holds their bits: NumPy has no bfloat16."""
 
+NUMBER = int | float
+
 LENGTHS = {
     "layers": "num_hidden_layers",
     "hidden": "hidden_size",
@@ -65,10 +67,8 @@ def load(directory: Path) -> tuple[Model, dict[str, np.ndarray]]:
 def save(
     directory: Path, model: Model, weights: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write config.json and model.safetensors, whose header holds `metadata`."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Write config.json and model.safetensors, whose header holds `metadata`; refused if there is no room for them."""
     contiguous = {name: np.ascontiguousarray(weights[name]) for name in tensor_shapes(model)}
-    save_file(contiguous, directory / WHOLE, {"format": "pt", **(metadata or {})})
     config = {
         "architectures": [ARCHITECTURE],
         "model_type": MODEL_TYPE,
@@ -81,36 +81,49 @@ def save(
         "max_position_embeddings": 32768,
         "torch_dtype": "float32",  # what all tensors, f16 and f32, are read into without rounding
     }
-    (directory / CONFIG).write_text(json.dumps(config, indent=2) + "\n")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        save_file(contiguous, directory / WHOLE, {"format": "pt", **(metadata or {})})
+        (directory / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    except (OSError, SafetensorError) as error:
+        raise Refusal(f"cannot write a model to {directory}: {error}") from error
 
 
 def read_config(directory: Path) -> Model:
     """The model that config.json describes, or a Refusal of what the kernels do not compute."""
     path = directory / CONFIG
     config = _json(path)
-    named = (config.get("model_type"), *(config.get("architectures") or ()))
+    named = (config.get("model_type"), *_typed(path, config, "architectures", list, []))
     if named not in ((MODEL_TYPE,), (MODEL_TYPE, ARCHITECTURE)):
         raise Refusal(f"{path}: the architecture is {', '.join(map(str, named))}, not {MODEL_TYPE}, {ARCHITECTURE}")
     for key, value in FIXED.items():
         if config.get(key, value) != value:
             raise Refusal(f"{path}: {key} = {json.dumps(config[key])} is not supported, only {json.dumps(value)}")
-    rotation = config.get("rope_parameters") or {}  # where newer files keep rope_theta
+    rotation = _typed(path, config, "rope_parameters", dict, {})  # where newer files keep rope_theta
     if rotation.get("rope_type", "default") != "default":
         raise Refusal(f"{path}: rope_type = {rotation['rope_type']!r} is not supported, only 'default'")
     lengths = {field: _positive(path, config, key) for field, key in LENGTHS.items()}
     heads, kv_heads, hidden = lengths["heads"], lengths["kv_heads"], lengths["hidden"]
     if heads % kv_heads:
         raise Refusal(f"{path}: {heads} query heads are not a multiple of {kv_heads} key heads")
-    head_dim = config.get("head_dim") or hidden / heads
+    head_dim = _typed(path, config, "head_dim", NUMBER, hidden / heads)
     if head_dim not in HEAD_DIMENSIONS:
         raise Refusal(f"{path}: head dimension {head_dim:g} is not supported: {HEAD_DIMENSIONS} are")
     return Model(
         **lengths,
         head_dim=int(head_dim),
-        rms_eps=config.get("rms_norm_eps", 1e-6),
-        rope_theta=config.get("rope_theta") or rotation.get("rope_theta", 1e4),
-        tied=config.get("tie_word_embeddings", False),
+        rms_eps=_typed(path, config, "rms_norm_eps", NUMBER, 1e-6),
+        rope_theta=_typed(path, config, "rope_theta", NUMBER, _typed(path, rotation, "rope_theta", NUMBER, 1e4)),
+        tied=_typed(path, config, "tie_word_embeddings", bool, False),
     )
+
+
+def _typed(path: Path, config: Mapping, key: str, kind, default):
+    """The value of a key that may be absent, or null; refused if it is of another type."""
+    value = config.get(key)
+    if not isinstance(value, kind | None):
+        raise Refusal(f"{path}: {key} = {json.dumps(value)} is a {type(value).__name__}")
+    return default if value is None else value
 
 
 def _positive(path: Path, config: Mapping, key: str) -> int:
@@ -125,8 +138,8 @@ def _files(directory: Path) -> Iterable[Path]:
     if (directory / WHOLE).exists() or not (directory / INDEX).exists():
         return [directory / WHOLE]
     shards = _json(directory / INDEX).get("weight_map")
-    if not isinstance(shards, dict) or not shards:
-        raise Refusal(f"{directory / INDEX}: no weight_map")
+    if not isinstance(shards, dict) or not shards or not all(isinstance(shard, str) for shard in shards.values()):
+        raise Refusal(f"{directory / INDEX}: no weight_map from tensors to files")
     return [directory / shard for shard in sorted(set(shards.values()))]
 
 
@@ -160,7 +173,7 @@ def _as_wanted(what: str, dtype: str, array: np.ndarray, shape: tuple[int, ...],
 def _json(path: Path) -> dict:
     try:
         content = json.loads(_bytes(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refusal(f"{path}: not JSON: {error}") from error
     if not isinstance(content, dict):
         raise Refusal(f"{path}: a {type(content).__name__}, not an object")

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from playground.kernels.gemm_f16_nt import TN
 from playground.measure import parity
 from playground.measure.references.expected import Expected
 from playground.prefill.configuration import Configuration
@@ -29,8 +30,9 @@ class Plan:
 
     @property
     def passes(self) -> int:
-        """Forward passes in all."""
-        return len(self.configurations) * len(self.prompts) * self.tokens
+        """Forward passes in all, where one of a prompt counts as many as the tiles of rows that it fills."""
+        tiles = sum(-(-len(prompt) // TN) for prompt in self.prompts)
+        return len(self.configurations) * (tiles + len(self.prompts) * (self.tokens - 1))
 
 
 def decoders(runner, model: Model, weights: Mapping[str, np.ndarray], plan: Plan) -> Callable[[Configuration], Decoder]:

@@ -79,10 +79,8 @@ def share_of(record: Mapping, name: str, passes: str) -> float:
 
 def latest(results: Path) -> Sequence[Mapping]:
     """The newest record with a measured budget of every GPU in `results`."""
-    found = []
-    for path in sorted(results.glob(f"*/{NAME}.jsonl")):
-        timed = [record for record in records.read(path)[0] if "budgets" in record and measured(record)]
-        found += timed[-1:]
+    paths = sorted(results.glob(f"*/{NAME}.jsonl"))
+    found = [timed for path in paths if (timed := records.latest(path, lambda one: "budgets" in one and measured(one)))]
     if not found:
         raise Refusal(f"no measured budget in {results}: python -m experiments.{NAME} on a GPU makes one")
     return found

@@ -57,4 +57,4 @@ def _sum(values, file: str):
 
 def _source(file: str) -> list[str]:
     path = Path(file)
-    return path.read_text().splitlines() if path.is_file() else []
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

@@ -14,6 +14,6 @@ def known_rates(results: Path = RESULTS) -> dict[str, Rates]:
     known = {gpu: published(gpu) for gpu in GPUS}
     for path in sorted(results.glob("*/rates.jsonl")):
         latest = record.latest(path)
-        if latest and (gpu := table_name(latest["gpu"]["name"])):
+        if latest and latest["gpu"] and (gpu := table_name(latest["gpu"]["name"])):
             known[gpu] = measured(gpu, latest)
     return known

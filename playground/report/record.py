@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from playground.errors import Refusal
@@ -47,7 +48,7 @@ def dumps(record: dict) -> str:
 
 def append(path: Path, record: dict) -> None:
     """Append one record and flush it to the disk."""
-    line = dumps(record).encode() + b"\n"
+    line = dumps(record).encode(errors="replace") + b"\n"  # a folder's name need not be UTF-8
     try:
         with path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -76,7 +77,7 @@ def read(path: Path) -> tuple[list[dict], list[str]]:
         try:
             record = json.loads(line)
             newer = record["schema"] > SCHEMA
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             warnings.append(f"{path}:{number}: not a record ({len(line):,} bytes, cut short?), skipped")
             continue
         if newer:
@@ -88,12 +89,12 @@ def read(path: Path) -> tuple[list[dict], list[str]]:
     return records, warnings
 
 
-def latest(path: Path) -> dict | None:
-    """The last record of the file, None if it has none; warnings go to standard error."""
+def latest(path: Path, wanted: Callable[[dict], bool] = lambda record: True) -> dict | None:
+    """The last record of the file that is wanted, None if it has none; warnings go to standard error."""
     records, warnings = read(path)
     for warning in warnings:
         print(warning, file=sys.stderr)
-    return records[-1] if records else None
+    return next(filter(wanted, reversed(records)), None)
 
 
 def _missing(record: dict) -> set[str]:

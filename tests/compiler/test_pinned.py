@@ -5,7 +5,7 @@ import pytest
 from playground.compiler.arch import ARCHS, residency, shared_for_at_most
 from playground.compiler.build import build
 from playground.errors import Refusal
-from playground.kernels import pinned
+from playground.kernels import convert_gemm, pinned
 from playground.kernels.l2_sweep import l2_sweep
 
 
@@ -59,3 +59,8 @@ def test_blocks_that_other_limits_stop_short_of_are_refused_with_their_number():
 def test_a_pin_that_is_no_number_of_blocks_is_refused(blocks):
     with pytest.raises(Refusal, match=f"blocks = {blocks}"):
         pinned(l2_sweep(), blocks)
+
+
+def test_a_pipeline_is_not_pinned_as_a_whole():
+    with pytest.raises(Refusal, match=r"pinned: convert_f32_f16.* → gemm_f16_nt.* is not one kernel: pin its steps"):
+        pinned(convert_gemm(), 1)

@@ -8,6 +8,7 @@ import experiments
 from experiments import rates
 from playground.errors import Refusal
 from playground.report import plots, record
+from playground.report.known_rates import known_rates
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,11 @@ def test_the_record_has_no_picture_and_drawing_all_others_goes_on(run, capsys):
         plots.redraw(results)
     assert rates.main(["--plot-only", "--out", str(results)]) == 2
     assert "nothing to draw" in capsys.readouterr().err
+
+
+def test_a_record_without_a_gpu_changes_no_rate(run, tmp_path):
+    results, _ = run
+    assert known_rates(results) == known_rates(tmp_path)
 
 
 def test_it_is_no_probe():

@@ -96,6 +96,12 @@ def test_measured_rates_stand_in_for_published_ones():
     found = measured("H200", record)
     assert (found.clock, found.wmma, found.source) == (1.99e9, 2700.0, "measured 2026-11-29")
     assert (found.mma, found.dram_latency) == (4096, None)
+    record["rates"] |= {
+        "dram_bytes_per_second": {"value": None},
+        "l2_bytes_per_second": {"value": 0},
+        "launch_seconds": {},
+    }
+    assert measured("H200", record) == found  # what was not measured stays as published
     assert found.issue == 4  # the loop of the microbenchmark takes slots too
 
 

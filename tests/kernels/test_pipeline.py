@@ -18,6 +18,8 @@ from playground.measure.inputs import random_inputs
 H200 = arch_named("H200")
 PAIR = convert_gemm(TM=128)
 CONVERT, GEMM = PAIR.steps
+OVERWRITING = replace(CONVERT, bound={"x": "A", "y": "B"})
+SQUARE = replace(GEMM_AF32_NT, emulated=({"nt": 64, "od": 64, "id": 64},))
 
 
 def test_it_is_named_by_its_steps_and_has_the_parameters_of_all():
@@ -39,6 +41,11 @@ def test_a_parameter_that_two_steps_have_is_told_with_its_kernel():
         ({"steps": (CONVERT,)}, "no step writes C"),
         ({"temporaries": ()}, "convert_f32_f16 takes A16, which is not one of A, B, C"),
         ({"steps": (Step(GEMM.kernel),)}, "A is float32, gemm_f16_nt takes it as float16"),
+        ({"contract": SQUARE, "steps": (OVERWRITING, *PAIR.steps)}, "convert_f32_f16 overwrites B, an input"),
+        (
+            {"temporaries": (*PAIR.temporaries, Tensor("B", "float16", ("od", "id")))},
+            "B is a tensor of gemm_af32_nt and",
+        ),
         (
             {"temporaries": (Tensor("A16", "float16", ("nt", "od")),)},
             "A16 has shape (65, 264), convert_f32_f16 takes it as (8840,)",
@@ -49,6 +56,11 @@ def test_steps_that_do_not_fit_together_are_refused(changed, message):
     """The contract's first shape to emulate is 65×264×136: A has 8840 elements."""
     with pytest.raises(Refusal, match=re.escape(message)):
         replace(PAIR, **changed)
+
+
+def test_a_binding_of_no_tensor_is_refused():
+    with pytest.raises(Refusal, match="has no a to bind: its tensors are A, B, C"):
+        Step(GEMM.kernel, {"a": "A16"})
 
 
 def test_dimensions_that_a_step_cannot_do_are_refused():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import experiments
-from playground import Counted, InLedger, Refusal
+from playground import Counted, InLedger, Mechanism, Prediction, Refusal, UpperBound
 from playground.measure import mechanisms
 from playground.measure.figures import FIGURES
 from playground.report.marks import mark_line
@@ -156,6 +156,15 @@ def test_the_ledger_marks_each_gpu_by_itself():
         {"gpu": "H200", "mark": "refuted", "values": [2, 2]},
         {"gpu": "T4", "mark": "untested", "why": "too large"},
     ]
+
+
+@pytest.mark.parametrize(("low", "high"), [(2, 1), (float("nan"), 1)])
+def test_an_interval_that_nothing_lies_in_is_refused(low, high):
+    for test in (Counted("barriers per MFLOP", low, high), UpperBound(low, high)):
+        with pytest.raises(Refusal, match=f"fewer barriers: no figure lies in {low} to {high}"):
+            Mechanism("fewer barriers", "ours", test)
+    with pytest.raises(Refusal, match=f"no ratio lies in {low} to {high}, as predicted for H200"):
+        Prediction("H200", low, high, "a guess")
 
 
 def test_a_figure_that_nobody_counts_is_refused():

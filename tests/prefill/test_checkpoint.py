@@ -82,6 +82,8 @@ def test_shards_are_loaded_as_the_whole(directory):
     assert all(np.array_equal(loaded[name], whole[name]) for name in names)
     (directory / shard).unlink()
     assert refused(directory) == f"cannot read {shard}: No such file or directory"
+    (directory / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {names[0]: 1}}))
+    assert refused(directory) == "model.safetensors.index.json: no weight_map from tensors to files"
 
 
 def save_as_bfloat16(directory, embedding):
@@ -125,6 +127,12 @@ def test_bfloat16_is_converted_to_f16_exactly_and_refused_where_it_overflows(dir
         ({"use_sliding_window": True}, "use_sliding_window = true is not supported, only false"),
         ({"hidden_act": "gelu"}, 'hidden_act = "gelu" is not supported, only "silu"'),
         ({"quantization_config": {"bits": 4}}, 'quantization_config = {"bits": 4} is not supported'),
+        ({"architectures": 1}, "architectures = 1 is a int"),
+        ({"rope_parameters": []}, "rope_parameters = [] is a list"),
+        ({"rope_theta": None, "rope_parameters": {"rope_theta": "1e6"}}, 'rope_theta = "1e6" is a str'),
+        ({"rms_norm_eps": "1e-6"}, 'rms_norm_eps = "1e-6" is a str'),
+        ({"tie_word_embeddings": "false"}, 'tie_word_embeddings = "false" is a str'),
+        ({"head_dim": "128"}, 'head_dim = "128" is a str'),
         ({"head_dim": 96}, "head dimension 96 is not supported: (64, 128) are"),
         ({"head_dim": "absent", "num_attention_heads": 3, "num_key_value_heads": 3}, "head dimension 42.6667 is not"),
         ({"num_key_value_heads": 3}, "2 query heads are not a multiple of 3 key heads"),
@@ -141,8 +149,9 @@ def test_a_configuration_that_is_not_computed_is_refused(changed, says, director
 
 
 def test_newer_configurations_keep_theta_elsewhere(directory):
-    configure(directory, rope_theta="absent", rope_parameters={"rope_type": "default", "rope_theta": 1e6})
-    assert checkpoint.load(directory)[0] == TINY
+    for elsewhere in ("absent", None):
+        configure(directory, rope_theta=elsewhere, rope_parameters={"rope_type": "default", "rope_theta": 1e6})
+        assert checkpoint.load(directory)[0] == TINY
 
 
 @pytest.mark.parametrize(
@@ -163,6 +172,15 @@ def test_a_wrong_tensor_is_refused(name, array, says, directory):
 def test_an_embedding_that_is_stored_twice_is_taken_once(directory):
     replace_tensors(directory, **{"lm_head.weight": np.zeros((40, 128), np.float16)})
     assert "lm_head.weight" not in checkpoint.load(directory)[1]
+
+
+def test_a_directory_that_cannot_be_written_is_refused(directory):
+    with pytest.raises(Refusal, match=r"cannot write a model to .*/config.json: .*File exists"):
+        checkpoint.save(directory / "config.json", TINY, weights_of(TINY))
+    (directory / "model.safetensors").unlink()
+    (directory / "model.safetensors").mkdir()
+    with pytest.raises(Refusal, match=r"cannot write a model to .*Is a directory"):
+        checkpoint.save(directory, TINY, weights_of(TINY))
 
 
 def test_files_that_are_missing_or_torn_are_refused(directory):

@@ -48,6 +48,10 @@ def test_the_last_rung_decodes_what_float64_decodes(weights):
         tokens.append(token)
 
 
+def test_a_prompt_counts_as_many_passes_as_it_fills_tiles_of_64_rows():
+    assert Plan(campaign()[:2], [[0] * 65, [0] * 64], tokens=4).passes == 2 * (2 + 3 + 1 + 3)
+
+
 def test_continuations_part_at_their_first_other_token():
     first = Continuation([5, 6, 7], [1.0, 2.0, 3.0], [0.5, 0.25, 0.125])
     other = Continuation([5, 8, 7], [1.5, 4.0, 9.0], [0.5, 0.0625, 0.125])
@@ -80,6 +84,12 @@ def test_the_command_decodes_alike_and_leaves_a_record(directory, tmp_path, caps
     assert (len(first["tokens"]), first["tokens"]) == (2, last["tokens"])
     assert list(written["checks"].values()) == [True, True, True]
     assert str(tmp_path / "emulator" / "greedy32.jsonl") in printed
+
+
+@pytest.mark.parametrize(("prompt", "says"), [("", "the prompt is empty"), ("\udcff", r"'\udcff' is not UTF-8")])
+def test_a_prompt_that_is_no_text_is_refused_before_anything_is_decoded(prompt, says, directory, tmp_path, capsys):
+    assert command(directory, tmp_path, "--prompt", "def ", "--prompt", prompt) == 2
+    assert capsys.readouterr().err.endswith(f"argument --prompt: {says}\n")
 
 
 def test_a_configuration_that_writes_otherwise_is_exit_status_1_told_with_both_margins(

@@ -70,9 +70,12 @@ def write(folder, *records):
 
 
 def test_bound_answers_from_the_latest_budget(record, tmp_path, capsys):
-    write(tmp_path, record | {"tokens": 1}, record, record | {"wall": None})
+    path = write(tmp_path, record | {"tokens": 1}, record, record | {"wall": None})
+    path.write_text(path.read_text() + '{"schema": 1, "wall"')
     assert main(["bound", "convert", "--speedup", "2", "--out", str(tmp_path)]) == 0
-    first, twice, nothing = capsys.readouterr().out.splitlines()
+    captured = capsys.readouterr()
+    first, twice, nothing = captured.out.splitlines()
+    assert captured.err == f"{path}:4: not a record (20 bytes, cut short?), skipped\n"
     assert first == "convert on NVIDIA H200: 0.18 ms of 1.0 ms, 18.0% of the wall of padded (2026-11-29)"
     assert twice == "  2 times as fast: wall +9.89%, above the bar of 1.5%"
     assert nothing == "  for nothing: wall +21.95%, above the bar of 1.5%"

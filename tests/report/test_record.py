@@ -57,6 +57,11 @@ def test_a_record_is_one_line_even_if_its_text_has_several(path):
     assert record.read(path)[0][0]["text"] == "two\nlines\r\nand more\u2028"
 
 
+def test_a_name_that_is_not_utf_8_costs_its_letter_and_not_the_record(path):
+    record.append(path, entry_of(model="m\udcff"))
+    assert record.read(path)[0][0]["model"] == "m?"
+
+
 def test_a_gate_that_failed_on_unwritten_outputs_can_be_recorded_as_strict_json(path):
     expected = {"C": Expected(np.ones((2, 2)), np.ones((2, 2)), "test")}
     failed = parity.check(Outcome({"C": np.full((2, 2), np.nan, np.float32)}), expected)

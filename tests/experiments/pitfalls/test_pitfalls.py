@@ -1,6 +1,11 @@
 """Every mistake is caught by its gate, at the line where it shows; done right, the gate is silent."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +146,17 @@ def test_bad_input_is_one_line_and_exit_status_2(typed, said, capsys):
     assert main(typed) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.count("\n") == 1 and said in captured.err
+
+
+def test_interrupted_while_its_processes_start_it_says_one_line(tmp_path):
+    typed = [sys.executable, "-m", "experiments.pitfalls", "--on", "emulator", "--out", tmp_path]
+    run = subprocess.Popen(typed, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not (tmp_path / "emulator" / "pitfalls.jsonl").exists():  # the first thing that it does
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.killpg(run.pid, signal.SIGINT)  # as Ctrl-C does: all processes of the terminal
+    _, said = run.communicate(timeout=60)
+    assert (run.returncode, said) == (130, "pitfalls: interrupted: this run leaves no record\n")
 
 
 def test_the_table_of_a_gpu_has_its_symptoms(tmp_path):
