@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from playground.command import GATE_FAILED, Parser, add_output_options, make_record, refusing
+from playground.command import GATE_FAILED, Parser, refusing
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.arrays import EmulatedArrays
@@ -24,6 +24,7 @@ from playground.prefill.comparison import Plan
 from playground.prefill.configuration import Configuration, campaign
 from playground.prefill.small import DIRECTORY
 from playground.prefill.weights import tensor_shapes
+from playground.recording import add_output_options, make_record
 from playground.report import environment
 from playground.report import greedy as report
 from playground.report.narrator import Narrator

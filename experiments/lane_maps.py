@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from playground.command import Parser, add_record_options, refusing, run_recorded
+from playground.command import Parser, refusing
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.kernels.lane_maps import LANES, SIZE, lane_maps
+from playground.recording import add_record_options, run_recorded
 from playground.report import environment
 from playground.runner import Outcome
 

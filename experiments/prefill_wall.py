@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from experiments import _source
-from playground.command import Parser, add_record_options, refusing, run_recorded, seed
+from playground.command import Parser, refusing, seed
 from playground.compiler.arch import arch_named
 from playground.measure.inputs import fresh_seed
 from playground.prefill.configuration import CONFIGURATIONS, Configuration
 from playground.prefill.gate import emulated
 from playground.prefill.listing import listed
 from playground.prefill.passes import by_role
+from playground.recording import add_record_options, run_recorded
 from playground.report import budget, environment, prefill
 from playground.report.narrator import Narrator
 from playground.shapes import QWEN25_7B

@@ -11,7 +11,8 @@ from multiprocessing import get_context
 from experiments import pitfalls
 from experiments.pitfalls import _report
 from playground import Refusal
-from playground.command import GATE_FAILED, Parser, add_output_options, choose_device, refusing
+from playground.command import GATE_FAILED, Parser, refusing
+from playground.recording import add_output_options, choose_device
 from playground.report import environment, record
 from playground.report.narrator import Narrator, console
 
