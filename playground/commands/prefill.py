@@ -35,7 +35,7 @@ def run_walls(options: argparse.Namespace) -> int:
 
     chosen = {name: experiments.load(name) for name in options.probes or experiments.names()}
     if not options.probes:
-        chosen = {name: probe for name, probe in chosen.items() if fits(probe)}
+        chosen = {name: probe for name, probe in chosen.items() if fits(probe.kernels)}
     prefills = Prefills(options.quick)
     return max(run_probe(name, probe, options, prefills) for name, probe in chosen.items())
 

@@ -53,7 +53,7 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace, prefills=Non
         prefills = Prefills(options.quick)
 
     def make(device, out):
-        wall = prefills.on(device, probe) if prefills else None
+        wall = prefills.on(device, probe.kernels) if prefills else None
         return walk(name, probe, Options(device, rounds, shapes or None, options.seed, wall), Narrator(out))
 
     return run_recorded(name, options, make, gates_held)
