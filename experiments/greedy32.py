@@ -9,7 +9,6 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -64,11 +63,8 @@ def run(options: argparse.Namespace, model: Model, weights: Mapping[str, np.ndar
     for entry in (entry for entries in compared.values() for entry in entries):
         entry["text"] = words.decode(entry["tokens"])
     record = {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": "greedy32",
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": build(configurations[0].gemm, runner.arch).toolkit},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"cuda": build(configurations[0].gemm, runner.arch).toolkit}),
         "model": {"name": options.model.name, **asdict(model)},
         "configurations": {one.name: {k: str(v) for k, v in one.kernels.items()} for one in configurations},
         "prompts": texts,

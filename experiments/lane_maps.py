@@ -5,7 +5,6 @@ Runs on the emulator, and on the GPU if there is one. Exit status 1 if any map i
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import numpy as np
 
@@ -64,11 +63,8 @@ def make_record(device, out) -> dict:
     for runner, dump in dumps.items():
         out.print(as_text(runner, dump))
     return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": "lane_maps",
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": built.toolkit},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"cuda": built.toolkit}),
         "dumps": dumps,
     }
 

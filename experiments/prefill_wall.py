@@ -7,7 +7,6 @@ Exit status 1 if a gate fails, or if the passes of a configuration do not add up
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from experiments import _source
 from playground.command import Parser, refusing, seed
@@ -33,11 +32,8 @@ def make_record(device, out, number: int, configurations: Sequence[Configuration
     arch = device.arch if device else arch_named(EMULATED_ON)
     out.print(__doc__.splitlines()[0], style="bold")
     record = {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": budget.NAME,
-        **environment.commit(),
-        "versions": environment.versions(),
-        "gpu": environment.gpu(device),
+        **environment.of_run(device),
         "model": vars(QWEN25_7B),
         "tokens": TOKENS,
         "seed": number,

@@ -6,7 +6,6 @@ one. Exit status 1 if any check fails.
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from rich.table import Table
 
@@ -52,11 +51,8 @@ def make_record(device, out) -> dict:
     else:
         narrator.not_timed()
     return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": "rates",
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": next(iter(builds.values())).toolkit},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"cuda": next(iter(builds.values())).toolkit}),
         "rates": rates,
         "checks": checks,
     }

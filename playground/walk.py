@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from playground.compiler.arch import GPUS, Arch
 from playground.compiler.build import Build, PipelineBuild, build
@@ -52,16 +51,13 @@ def walk(name: str, probe: Probe, options: Options, narrator: Narrator) -> dict:
     narrator.ledgers({step: per_gpu for steps in ledgers.values() for step, per_gpu in steps.items()})
     builds = _first_that_all_fit(probe, built)
     record = {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": name,
         "question": probe.question,
         "claim": probe.claim and vars(probe.claim),
         "predictions": [vars(prediction) for prediction in probe.predictions],
         "bar": probe.bar,
         "share": vars(probe.share) if probe.share and not options.shapes else None,  # it is of the probe's own shapes
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": builds[str(probe.baseline)].toolkit},
-        "gpu": environment.gpu(options.device),
+        **environment.of_run(options.device, {"cuda": builds[str(probe.baseline)].toolkit}),
         "contract": probe.baseline.contract.name,
         "variants": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.kernels],
         "controls": [_variant(kernel, ledgers[str(kernel)]) for kernel in probe.controls],

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from datetime import UTC, datetime
 from multiprocessing import get_context
 
 from experiments import pitfalls
@@ -64,13 +63,7 @@ def make_record(names: Sequence[str], device, narrator: Narrator) -> dict:
             for found in made:
                 found["gpu"] = _on_gpu(found["name"], device)
                 advance()
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        **environment.commit(),
-        "versions": environment.versions(),
-        "gpu": environment.gpu(device),
-        "pitfalls": made,
-    }
+    return {**environment.of_run(device), "pitfalls": made}
 
 
 def all_caught(made: dict) -> bool:

@@ -1,9 +1,11 @@
 """What is told as a table: derived counts, ledgers; and a ratio as it stands in a cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from rich.table import Table
 
+from playground.errors import Refusal
 from playground.report.derived import derived
 from playground.shapes import extent
 
@@ -20,6 +22,14 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = (columns, ("---",) * len(columns), *rows)
     return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines)
+
+
+def write_page(path: Path, *parts: str) -> None:
+    """Markdown, a blank line between its parts."""
+    try:
+        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"cannot write {path}: {error.strerror}") from error
 
 
 def counts_table(emulated: Mapping) -> Table:
