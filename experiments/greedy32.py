@@ -27,6 +27,7 @@ from playground.recording import add_output_options, make_record
 from playground.report import environment
 from playground.report import greedy as report
 from playground.report.narrator import Narrator
+from playground.report.tables import check_line
 from playground.shapes import Model
 
 PROMPTS = (
@@ -99,7 +100,7 @@ def tell(record: Mapping, words: tokenizer.Tokenizer, out) -> None:
     for line in (*report.differences(record, words.decode), *report.parities(record)):
         out.print(line)
     for check, held in record["checks"].items():
-        out.print(f"{'yes' if held else 'NO':>3}  {check}", style=None if held else "bold red")
+        out.print(check_line(check, held), style=None if held else "bold red")
 
 
 @refusing

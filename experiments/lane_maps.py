@@ -15,6 +15,7 @@ from playground.emulator.workspace import EmulatedWorkspace
 from playground.kernels.lane_maps import LANES, SIZE, lane_maps
 from playground.recording import add_record_options, run_recorded
 from playground.report import environment
+from playground.report.tables import check_line
 from playground.runner import Outcome
 
 ELEMENTS = 8
@@ -78,7 +79,7 @@ def as_text(runner: str, dump: dict) -> str:
     """Both maps as 16 lines of lane.place, and the checks."""
     maps = (("A operand, f16, row-major", "operand"), ("accumulator, f32", "accumulator"))
     lines = [line for title, name in maps for line in (f"\n{title}, on the {runner}: lane.place", *_grid(dump[name]))]
-    checks = (f"{'yes' if held else 'NO':>3}  {check}" for check, held in dump["checks"].items())
+    checks = (check_line(*check) for check in dump["checks"].items())
     return "\n".join([*lines, "", *checks])
 
 

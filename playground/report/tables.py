@@ -1,4 +1,4 @@
-"""What is told as a table: derived counts, ledgers; and a ratio as it stands in a cell."""
+"""What is told as a table: derived counts, ledgers; and a ratio or a check as it stands in a line."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -40,6 +40,11 @@ def counts_table(emulated: Mapping) -> Table:
     for label, own in figures.items():
         rows.add_row(label, *own.values())
     return rows
+
+
+def check_line(check: str, held: bool) -> str:
+    """A check of a record, with its answer before it."""
+    return f"{'yes' if held else 'NO':>3}  {check}"
 
 
 def interval(ratio: Mapping[str, float]) -> str:
