@@ -13,8 +13,7 @@ from playground.compiler.arch import GPUS, SCHEDULERS, Arch
 FMA_LANES = {(7, 5): 64, (8, 0): 64}
 MOST_FMA_LANES = 128
 SPECIAL_LANES = 16
-"""CUDA C++ Programming Guide, "Arithmetic Instructions": results per clock cycle and multiprocessor, by architecture
-where it is not the same for all of the table."""
+"""Results per cycle and multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions"."""
 
 
 @dataclass(frozen=True)

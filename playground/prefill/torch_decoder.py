@@ -42,6 +42,7 @@ def head(model: Model, weights: Mapping[str, Tensor], x: Tensor) -> Tensor:
 
 
 def norm(model: Model, x: Tensor, weight: Tensor) -> Tensor:
+    """x · weight / √(mean(x²) + ε) over the last axis."""
     return F.rms_norm(x, (model.hidden,), weight, model.rms_eps)
 
 
@@ -61,6 +62,7 @@ def attention(model: Model, w: Mapping[str, Tensor], x: Tensor, turn: tuple[Tens
 
 
 def feed_forward(w: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    """down(silu(gate) · up)."""
     gate, up = (F.linear(x, w[f"mlp.{name}.weight"]) for name in ("gate_proj", "up_proj"))
     return F.linear(F.silu(gate) * up, w["mlp.down_proj.weight"])
 

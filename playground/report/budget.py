@@ -40,6 +40,7 @@ def wall(record: Mapping, side: str) -> float:
 
 
 def tokens_per_second(record: Mapping, side: str) -> float:
+    """The prompt's tokens over the median of a side's whole prefills."""
     return record["tokens"] / wall(record, side) * 1e6
 
 

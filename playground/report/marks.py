@@ -26,6 +26,7 @@ class Row:
 
 
 def mark_line(mechanism: Mapping, mark: Mapping) -> str:
+    """A mark of a mechanism with the claim, its source, and the numbers."""
     where = f" on {mark['gpu']}" if mark["gpu"] else ""
     return f"{mark['mark'].upper()}{where}: {mechanism['says']} ({mechanism['source']}): {numbers(mechanism, mark)}"
 
