@@ -1,4 +1,4 @@
-"""What every command line here has in common: one line for each refusal, an exit status, and how text is parsed."""
+"""What every command line here has in common: one line for each refusal, and an exit status."""
 
 import argparse
 import os
@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 from playground.errors import Refusal
-from playground.kernels.contract import Contract
-from playground.shapes import Shape
 
 GATE_FAILED = 1
 CANNOT_RUN = 2
@@ -69,14 +67,3 @@ def seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
     return int(text)
-
-
-def parse_shape(text: str, contract: Contract) -> Shape:
-    """`2048x3584x3584` as the contract's dimensions, in order."""
-    lengths = text.lower().replace("×", "x").split("x")
-    if len(lengths) != len(contract.dimensions) or not all(length.isdecimal() for length in lengths):
-        example = "x".join(str(length) for length in contract.emulated[-1].values())
-        raise Refusal(f"--shape {text!r}: not whole numbers for {'×'.join(contract.dimensions)}, such as {example}")
-    shape = Shape(dict(zip(contract.dimensions, map(int, lengths))))
-    contract.check_dimensions(shape.dims)
-    return shape

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import experiments
-from playground.command import Parser, parse_shape, refusing, seed
+from playground.command import Parser, refusing, seed
+from playground.errors import Refusal
+from playground.kernels.contract import Contract
 from playground.probe import Probe
 from playground.recording import add_record_options, run_recorded
+from playground.shapes import Shape
 
 
 def add_run(commands) -> None:
@@ -57,3 +60,14 @@ def run_probe(name: str, probe: Probe, options: argparse.Namespace, prefills=Non
         return walk(name, probe, Options(device, rounds, shapes or None, options.seed, wall), Narrator(out))
 
     return run_recorded(name, options, make, gates_held)
+
+
+def parse_shape(text: str, contract: Contract) -> Shape:
+    """`2048x3584x3584` as the contract's dimensions, in order."""
+    lengths = text.lower().replace("×", "x").split("x")
+    if len(lengths) != len(contract.dimensions) or not all(length.isdecimal() for length in lengths):
+        example = "x".join(str(length) for length in contract.emulated[-1].values())
+        raise Refusal(f"--shape {text!r}: not whole numbers for {'×'.join(contract.dimensions)}, such as {example}")
+    shape = Shape(dict(zip(contract.dimensions, map(int, lengths))))
+    contract.check_dimensions(shape.dims)
+    return shape
