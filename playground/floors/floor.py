@@ -51,12 +51,16 @@ def floor(
 
 
 def in_turn(floors: Sequence[Floor]) -> Floor:
-    """The floor of launches one after another: the sum of theirs. limiter: what takes most of them together."""
+    """The floor of launches one after another: the sum of theirs. limiter: what takes most of them together.
+
+    Only one launch is on top: the next is enqueued while the one before it runs.
+    """
     resources = Counter()
     for one in floors:
         resources.update(one.resources_us)
-    launches, total = sum(one.launch_us for one in floors), sum(one.us for one in floors)
-    return Floor(total, max(resources, key=resources.get), launches, dict(resources))
+    launch = max(one.launch_us for one in floors)
+    work = sum(one.us - one.launch_us for one in floors)
+    return Floor(launch + work, max(resources, key=resources.get), launch, dict(resources))
 
 
 def _on_the_busiest_sm(work: Mapping[str, int], gpu: Gpu, rates: Rates) -> dict[str, float]:

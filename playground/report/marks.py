@@ -61,11 +61,14 @@ def _short(value: float) -> str:
 
 
 def rows(results: Path, statements: Mapping[str, Sequence[Mapping]]) -> list[Row]:
-    """Every claim, judged by its probe's latest record on each GPU in `results`. statements: by probe."""
+    """Every claim, judged by its probe's latest record on each GPU in `results`; without a GPU if on none.
+
+    statements: by probe.
+    """
     found = []
     for probe, claims in statements.items():
-        latest = [record.latest(path) for path in sorted(results.glob(f"*/{probe}.jsonl"))]
-        judged = [mechanisms.judge(one, claims) for one in latest if one]
+        latest = [one for path in sorted(results.glob(f"*/{probe}.jsonl")) if (one := record.latest(path))]
+        judged = [mechanisms.judge(one, claims) for one in [one for one in latest if one["gpu"]] or latest]
         marks = [(claim, mark) for run in judged for claim in run for mark in claim["marks"]]
         found += [_row(probe, claim, mark) for claim, mark in marks]
         found += [] if judged else [_row(probe, claim, NOT_RUN) for claim in claims]

@@ -75,11 +75,11 @@ def test_blocks_that_read_what_others_read_wait_for_l2():
     assert found.resources_us["launch waves"] == pytest.approx(0.75)
 
 
-def test_launches_in_turn_take_the_sum_and_their_limiter_is_what_takes_most_in_all():
+def test_launches_in_turn_take_the_sum_after_one_launch_and_their_limiter_is_what_takes_most_in_all():
     first = Floor(12, "DRAM", 2, {"DRAM": 10, "L2": 4})
     second = Floor(9, "issue slots", 2, {"issue slots": 7, "L2": 6.5})
     resources = {"DRAM": 10, "L2": 10.5, "issue slots": 7}
-    assert in_turn([first, second]) == Floor(21, "L2", 4, resources)
+    assert in_turn([first, second]) == Floor(19, "L2", 2, resources)
     assert in_turn([first]) == first
 
 

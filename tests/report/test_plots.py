@@ -271,6 +271,14 @@ def pipeline():
     return plausible([both, TM256], (0.95,), upper_bounds={first["label"]: {"ratio": ratio, "wall": None}})
 
 
+def wall_measured():
+    """Whole prefills were timed, of which Amdahl had said something else."""
+    made = plausible([TM128, TM256], (0.95,), wall={"tokens": 2048})
+    walls = [np.array([1.0, 1.001, 0.999] * 4) * scale for scale in (1, 1.25, 1)]
+    made["verdicts"][TM256["label"]]["wall_measured"] = judge(*walls).as_record()
+    return made
+
+
 CASES = {
     "reverted": plausible,
     "landed_one_candidate": lambda: claimed(0.507, "kernel", measured=1.32),
@@ -294,6 +302,7 @@ CASES = {
     "wordy": wordy,
     "pipeline": pipeline,
     "floors": with_floors,
+    "wall_measured": wall_measured,
     "explained": explained,
 }
 
@@ -450,6 +459,9 @@ def test_without_a_gpu_the_ledger_and_not_timed():
         ("inconclusive", "INCONCLUSIVE", 2),
         ("floors", "≤: what its floor allows", 1),
         ("floors", "≤ ", 4 * 2),
+        ("wall_measured", "0.8000 [0.8000, 0.8000]", 1),
+        ("wall_measured", "measured on whole prefills of 2,048 tokens", 1),
+        ("wall_measured", "by Amdahl", 1),
     ],
 )
 def test_what_is_missing_is_said(name, text, times):

@@ -65,11 +65,11 @@ def _no_verdict(record: dict, side: Side) -> str:
 
 def _control_row(judged: dict) -> Row:
     control = judged["control"]
-    floor = max(control["high"] - 1, 1 - control["low"])
+    noise = max(control["high"] - 1, 1 - control["low"])
     return Row(
         "A/A, baseline against itself",
         interval(control),
-        f"floor {floor:.2%}",
+        f"noise {noise:.2%}",
         mark=lambda axes, y, end: _band(axes, y, control),
         extent=(control["low"], control["high"]),
         colour=MUTED,
@@ -135,22 +135,26 @@ def _measured_rows(record: dict, side: Side, judged: dict) -> list[Row]:
     if len(shapes) == 1:
         return [
             _measured_row(_shape_label(shapes[0]), side, judged, whole=True),
-            *_wall_rows(record["share"], side, judged),
+            *_wall_rows(record, side, judged),
         ]
     launches = sum(len(shape["roles"]) for shape in shapes)
     whole = "whole layer" if all(role_names(shape) for shape in shapes) else "all shapes"
     return [
         _measured_row(f"{whole}, {launches} launches", side, judged, whole=True),
-        *_wall_rows(record["share"], side, judged),
+        *_wall_rows(record, side, judged),
         *(_measured_row(_shape_label(shape), side, one) for shape, one in zip(shapes, judged["per_shape"])),
     ]
 
 
-def _wall_rows(share: dict | None, side: Side, judged: dict) -> list[Row]:
-    if not share:
-        return []
-    remark = f"by Amdahl, with the source's share of {share['fraction']:.1%}"
-    return [replace(_measured_row("wall", side, judged["wall"]), remark=remark)]
+def _wall_rows(record: dict, side: Side, judged: dict) -> list[Row]:
+    rows = []
+    if "wall_measured" in judged:
+        remark = f"measured on whole prefills of {record['wall']['tokens']:,} tokens"
+        rows.append(replace(_measured_row("wall", side, judged["wall_measured"]), remark=remark))
+    if share := record["share"]:
+        remark = f"by Amdahl, with the source's share of {share['fraction']:.1%}"
+        rows.append(replace(_measured_row("wall", side, judged["wall"]), remark=remark))
+    return rows
 
 
 def _shape_label(shape: dict) -> str:
