@@ -9,12 +9,11 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from playground.command import GATE_FAILED, Parser, add_output_options, make_record, refusing
+from playground.command import GATE_FAILED, Parser, refusing
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.arrays import EmulatedArrays
@@ -24,9 +23,11 @@ from playground.prefill.comparison import Plan
 from playground.prefill.configuration import Configuration, campaign
 from playground.prefill.small import DIRECTORY
 from playground.prefill.weights import tensor_shapes
+from playground.recording import add_output_options, make_record
 from playground.report import environment
 from playground.report import greedy as report
 from playground.report.narrator import Narrator
+from playground.report.tables import check_line
 from playground.shapes import Model
 
 PROMPTS = (
@@ -63,11 +64,8 @@ def run(options: argparse.Namespace, model: Model, weights: Mapping[str, np.ndar
     for entry in (entry for entries in compared.values() for entry in entries):
         entry["text"] = words.decode(entry["tokens"])
     record = {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": "greedy32",
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": build(configurations[0].gemm, runner.arch).toolkit},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"cuda": build(configurations[0].gemm, runner.arch).toolkit}),
         "model": {"name": options.model.name, **asdict(model)},
         "configurations": {one.name: {k: str(v) for k, v in one.kernels.items()} for one in configurations},
         "prompts": texts,
@@ -102,7 +100,7 @@ def tell(record: Mapping, words: tokenizer.Tokenizer, out) -> None:
     for line in (*report.differences(record, words.decode), *report.parities(record)):
         out.print(line)
     for check, held in record["checks"].items():
-        out.print(f"{'yes' if held else 'NO':>3}  {check}", style=None if held else "bold red")
+        out.print(check_line(check, held), style=None if held else "bold red")
 
 
 @refusing

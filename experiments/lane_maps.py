@@ -5,16 +5,17 @@ Runs on the emulator, and on the GPU if there is one. Exit status 1 if any map i
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import numpy as np
 
-from playground.command import Parser, add_record_options, refusing, run_recorded
+from playground.command import Parser, refusing
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.kernels.lane_maps import LANES, SIZE, lane_maps
+from playground.recording import add_record_options, run_recorded
 from playground.report import environment
+from playground.report.tables import check_line
 from playground.runner import Outcome
 
 ELEMENTS = 8
@@ -63,11 +64,8 @@ def make_record(device, out) -> dict:
     for runner, dump in dumps.items():
         out.print(as_text(runner, dump))
     return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": "lane_maps",
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": built.toolkit},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"cuda": built.toolkit}),
         "dumps": dumps,
     }
 
@@ -81,7 +79,7 @@ def as_text(runner: str, dump: dict) -> str:
     """Both maps as 16 lines of lane.place, and the checks."""
     maps = (("A operand, f16, row-major", "operand"), ("accumulator, f32", "accumulator"))
     lines = [line for title, name in maps for line in (f"\n{title}, on the {runner}: lane.place", *_grid(dump[name]))]
-    checks = (f"{'yes' if held else 'NO':>3}  {check}" for check, held in dump["checks"].items())
+    checks = (check_line(*check) for check in dump["checks"].items())
     return "\n".join([*lines, "", *checks])
 
 

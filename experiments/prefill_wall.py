@@ -7,16 +7,16 @@ Exit status 1 if a gate fails, or if the passes of a configuration do not add up
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from experiments import _source
-from playground.command import Parser, add_record_options, refusing, run_recorded, seed
+from playground.command import Parser, refusing, seed
 from playground.compiler.arch import arch_named
 from playground.measure.inputs import fresh_seed
 from playground.prefill.configuration import CONFIGURATIONS, Configuration
 from playground.prefill.gate import emulated
 from playground.prefill.listing import listed
 from playground.prefill.passes import by_role
+from playground.recording import add_record_options, run_recorded
 from playground.report import budget, environment, prefill
 from playground.report.narrator import Narrator
 from playground.shapes import QWEN25_7B
@@ -32,11 +32,8 @@ def make_record(device, out, number: int, configurations: Sequence[Configuration
     arch = device.arch if device else arch_named(EMULATED_ON)
     out.print(__doc__.splitlines()[0], style="bold")
     record = {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": budget.NAME,
-        **environment.commit(),
-        "versions": environment.versions(),
-        "gpu": environment.gpu(device),
+        **environment.of_run(device),
         "model": vars(QWEN25_7B),
         "tokens": TOKENS,
         "seed": number,

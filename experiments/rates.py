@@ -6,17 +6,17 @@ one. Exit status 1 if any check fails.
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from rich.table import Table
 
-from playground.command import Parser, add_record_options, refusing, run_recorded
+from playground.command import Parser, refusing
 from playground.compiler.arch import arch_named
 from playground.compiler.build import Build, build
 from playground.kernels.rates.empty import empty
 from playground.measure.microbenchmarks import memory_benchmarks, sm_benchmarks, without_gpu
 from playground.measure.microbenchmarks.benchmark import Benchmark
 from playground.measure.microbenchmarks.published import published
+from playground.recording import add_record_options, run_recorded
 from playground.report import environment
 from playground.report.narrator import Narrator
 from playground.report.tables import table
@@ -51,11 +51,8 @@ def make_record(device, out) -> dict:
     else:
         narrator.not_timed()
     return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "probe": "rates",
-        **environment.commit(),
-        "versions": environment.versions() | {"cuda": next(iter(builds.values())).toolkit},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"cuda": next(iter(builds.values())).toolkit}),
         "rates": rates,
         "checks": checks,
     }

@@ -15,8 +15,10 @@ from playground.measure.mechanisms import LEDGER_ENTRIES
 
 @dataclass(frozen=True)
 class _Figure:
-    """A figure whose factor from baseline to candidate (if not given, the probe's) lies in low..high; or, of the kernel
-    `of`, the figure itself."""
+    """A figure of two kernels: what it is multiplied by, from baseline to candidate, lies in low..high.
+
+    baseline, candidate: the probe's own where they are not given. of: one kernel, whose figure itself lies there.
+    """
 
     figure: str
     low: float

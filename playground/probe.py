@@ -103,6 +103,6 @@ class Probe:
 
     def main(self) -> None:
         """Run from the command line, as `python -m experiments.<name>`."""
-        from playground.command import run_module
+        from playground.commands.run import run_module
 
         sys.exit(run_module(self))

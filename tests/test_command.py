@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import experiments
-from playground import command
 from playground.__main__ import main
+from playground.commands import run
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.kernels import gemm_f16_nt
@@ -294,7 +294,7 @@ def test_the_instruction_mix_is_printed_on_request(capsys):
 
 def options(*arguments):
     parser = argparse.ArgumentParser()
-    command.add_run_options(parser)
+    run.add_run_options(parser)
     return parser.parse_args([str(argument) for argument in arguments])
 
 
@@ -302,7 +302,7 @@ def options(*arguments):
 def test_a_probe_on_a_gpu_ends_in_a_verdict(device, tmp_path, capsys):
     probe = experiments.load("gemm_tm128")
     arguments = options("--on", "gpu", "--quick", "--json", "--shape", "256x512x512", "--out", tmp_path)
-    assert command.run_probe("gemm_tm128", probe, arguments) == 0
+    assert run.run_probe("gemm_tm128", probe, arguments) == 0
     printed = json.loads(capsys.readouterr().out)
     (result,) = printed["shapes"]
     assert result["dims"] == {"nt": 256, "od": 512, "id": 512}
@@ -323,7 +323,7 @@ def test_a_candidate_that_leaves_output_unwritten_fails_its_gate_with_status_1(d
     (candidate, *_) = probe.candidates
     broken = replace(candidate, parameters={**candidate.parameters, "broken": 1}, grid=lambda nt, od, id: (1, 1, 1))
     arguments = options("--on", "gpu", "--quick", "--json", "--shape", "256x512x512", "--out", tmp_path)
-    assert command.run_probe("broken", replace(probe, candidates=[broken]), arguments) == 1
+    assert run.run_probe("broken", replace(probe, candidates=[broken]), arguments) == 1
     printed = json.loads(capsys.readouterr().out)
     gate = printed["shapes"][0]["parity"][str(broken)]
     assert gate["passed"] is False

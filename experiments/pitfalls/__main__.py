@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from datetime import UTC, datetime
 from multiprocessing import get_context
 
 from experiments import pitfalls
 from experiments.pitfalls import _report
 from playground import Refusal
-from playground.command import GATE_FAILED, Parser, add_output_options, choose_device, refusing
+from playground.command import GATE_FAILED, Parser, refusing
+from playground.recording import add_output_options, choose_device
 from playground.report import environment, record
 from playground.report.narrator import Narrator, console
 
@@ -65,13 +65,7 @@ def make_record(names: Sequence[str], device, narrator: Narrator) -> dict:
             for found in made:
                 found["gpu"] = _on_gpu(found["name"], device)
                 advance()
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        **environment.commit(),
-        "versions": environment.versions(),
-        "gpu": environment.gpu(device),
-        "pitfalls": made,
-    }
+    return {**environment.of_run(device), "pitfalls": made}
 
 
 def all_caught(made: dict) -> bool:

@@ -6,8 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from playground import Refusal
-from playground.report.tables import markdown, table
+from playground.report.tables import markdown, table, write_page
 
 COLUMNS = ("pitfall", "caught by", "symptom", "at")
 
@@ -45,13 +44,10 @@ def as_table(pitfalls: Sequence[dict]) -> Table:
 def write_markdown(made: dict, path: Path) -> None:
     """The same table, and what each mistake is and what the source says of it, to `path`."""
     gpu, commit = made["gpu"], (made["commit"] or "unknown")[:8]
-    head = f"# Pitfalls, {'on the ' + gpu['name'] if gpu else 'in the emulator'}\n\nCommit {commit}.\n"
+    title = f"# Pitfalls, {'on the ' + gpu['name'] if gpu else 'in the emulator'}"
     columns = (*COLUMNS, *(["GPU"] if gpu else []))
     told = (f"- `{found['name']}`: {found['mistake']}. Source: {found['source']}." for found in made["pitfalls"])
-    try:
-        path.write_text("\n".join([head, markdown(columns, _rows(made["pitfalls"])), "", *told, ""]), encoding="utf-8")
-    except OSError as error:
-        raise Refusal(f"cannot write {path}: {error.strerror}") from error
+    write_page(path, title, f"Commit {commit}.", markdown(columns, _rows(made["pitfalls"])), "\n".join(told))
 
 
 def _rows(pitfalls: Sequence[dict]) -> list[tuple[str, ...]]:

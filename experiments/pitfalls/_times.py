@@ -10,7 +10,7 @@ from playground.gpu.workspace import Workspace
 from playground.kernels import Kernel
 from playground.measure import verdict
 from playground.measure.inputs import random_inputs
-from playground.measure.timing import Stopwatch, rounds_for
+from playground.measure.timing import Stopwatch, as_record, rounds_for
 from playground.measure.verdict import CONTROL
 
 ROUNDS = 60
@@ -31,12 +31,7 @@ def samples(device, sides: Mapping[str, Kernel], inputs: Mapping[str, np.ndarray
         launches = {side: workspace.launcher(build(kernel, device.arch)) for side, kernel in sides.items()}
         with Telemetry(device.pci_bus_id) as telemetry:
             found = stopwatch.measure(launches, rounds_for(len(launches), rounds))
-    return {"samples_us": recorded(found), "telemetry": telemetry.summary}
-
-
-def recorded(found: Mapping[str, np.ndarray]) -> dict[str, list[float]]:
-    """Samples as they go into a record."""
-    return {side: [round(value, 3) for value in values] for side, values in found.items()}
+    return {"samples_us": as_record(found), "telemetry": telemetry.summary}
 
 
 def judged(samples_us: Mapping[str, list[float]]) -> dict:

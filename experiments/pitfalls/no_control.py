@@ -80,11 +80,10 @@ def examine() -> Examination:
 
 def on_gpu(name: str, device) -> dict:
     """The same live: TRIALS times one block and then the other, then one interleaved run."""
-    from experiments.pitfalls._times import recorded
     from playground.compiler.build import build
     from playground.gpu.workspace import Workspace
     from playground.measure.inputs import random_inputs
-    from playground.measure.timing import Stopwatch, rounds_for
+    from playground.measure.timing import Stopwatch, as_record, rounds_for
 
     kernel: Kernel = store_kv_f16(per_lane=1)
     inputs = random_inputs(kernel.contract, DIMS, seed=1)
@@ -101,7 +100,7 @@ def on_gpu(name: str, device) -> dict:
     return {
         "dims": DIMS,
         "ratios": [round(ratio, 5) for ratio in ratios],
-        "samples_us": recorded(sides),
+        "samples_us": as_record(sides),
         "verdict": judged.as_record(),
         "says": (
             f"{claimed(ratios).sum()} of {TRIALS} comparisons in blocks claim a difference,"

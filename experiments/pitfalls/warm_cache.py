@@ -49,11 +49,10 @@ def examine() -> Examination:
 
 def on_gpu(name: str, device) -> dict:
     """The rates that both ways of timing give, beside the memory's."""
-    from experiments.pitfalls._times import recorded
     from playground.compiler.build import build
     from playground.gpu.workspace import Workspace
     from playground.measure.inputs import random_inputs
-    from playground.measure.timing import Stopwatch
+    from playground.measure.timing import Stopwatch, as_record
 
     kernel = composed()
     inputs = random_inputs(kernel.contract, DIMS, seed=1)
@@ -62,7 +61,7 @@ def on_gpu(name: str, device) -> dict:
         cold = stopwatch.measure({"cold": launch}, ROUNDS)
         stopwatch.sweep = launch  # the launch before is what keeps the GPU busy, and L2 warm
         warm = stopwatch.measure({"warm": launch}, ROUNDS)
-    found = recorded(cold | warm)
+    found = as_record(cold | warm)
     rates = {side: touched(DIMS) / float(np.median(times)) / 1e3 for side, times in found.items()}
     known = next((gpu for gpu in GPUS.values() if gpu.name in device.name), None)
     memory = f"; the memory's is {known.bandwidth / 1e9:.0f}" if known else ""

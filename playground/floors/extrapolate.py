@@ -23,7 +23,10 @@ MakeInputs = Callable[[Contract, Mapping[str, int]], Mapping[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class Axis:
-    """One dimension, or the excess of one over the dimension that it moves with: where to go, and from where."""
+    """One dimension, or the excess of one over the dimension that it moves with.
+
+    at: the length that is asked for. samples: the lengths that are emulated for it. check: one more, to compare.
+    """
 
     at: int
     samples: tuple[int, ...]

@@ -6,7 +6,10 @@ from fractions import Fraction
 
 
 def weights(samples: Sequence[int], at: int) -> list[Fraction]:
-    """Lagrange's: the polynomial of degree len(samples) - 1 through values at the samples is, at `at`, their sum so."""
+    """Lagrange's: of the values at the samples, so weighted, the sum is their polynomial's value at `at`.
+
+    Its degree is len(samples) - 1.
+    """
     return [
         math.prod((Fraction(at - other, sample - other) for other in samples if other != sample), start=Fraction(1))
         for sample in samples

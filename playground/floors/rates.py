@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from playground.compiler.arch import GPUS, SCHEDULERS, Arch
 
-GUIDE = 'CUDA C++ Programming Guide, "Arithmetic Instructions": results per clock cycle and multiprocessor'
 FMA_LANES = {(7, 5): 64, (8, 0): 64}
 MOST_FMA_LANES = 128
 SPECIAL_LANES = 16
+"""Results per cycle and multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions"."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def published(gpu: str) -> Rates:
 
 
 def fma_lanes(arch: Arch) -> int:
-    """Of GUIDE, as are the special functions: 16 on every architecture of the table."""
+    """Results of f32 fma per cycle and multiprocessor."""
     return FMA_LANES.get(arch.cc, MOST_FMA_LANES)
 
 

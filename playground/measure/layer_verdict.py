@@ -34,7 +34,7 @@ def judge(record: Mapping) -> dict:
 
 
 def upper_bounds(record: Mapping) -> dict:
-    """Per beginning of a pipeline as the baseline: the ratio if it took no time and all else stayed, and on the wall.
+    """If the baseline is a pipeline, for each of its beginnings: the ratio if that took no time, and on the wall.
 
     "Measure the upper bound before writing the kernel" (seed 000, §6): whole / (whole - beginning), over the layer.
     From cold caches, as the whole begins; with the time that any launch takes, so the bound is rather too high. None
@@ -57,6 +57,7 @@ def upper_bounds(record: Mapping) -> dict:
 
 
 def timed_everywhere(shapes: Sequence[Mapping], sides: Sequence[str]) -> bool:
+    """Whether every side has samples on every shape, and there is a shape."""
     return bool(shapes) and all(side in shape.get("samples_us", ()) for shape in shapes for side in sides)
 
 

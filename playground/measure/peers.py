@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from playground.gpu.workspace import Workspace
 from playground.measure import parity
 from playground.measure.parity import Parity
 from playground.measure.references import Expected
+from playground.measure.torch_beside import captured, stream_of, tensor_of, torch_with_cuda
 from playground.runner import Outcome
 
 ATTENTION_BACKENDS = {"SDPA flash, f16 out": "FLASH_ATTENTION", "SDPA cuDNN, f16 out": "CUDNN_ATTENTION"}
@@ -39,11 +39,8 @@ class Peer:
 
 def peers(workspace: Workspace, expected: Mapping[str, Expected]) -> dict[str, Peer]:
     """Name -> peer, for the workspace's contract and inputs; none where the library cannot do the same."""
-    try:
-        import torch
-    except ImportError:
-        return {}
-    if not torch.cuda.is_available():
+    torch = torch_with_cuda()
+    if torch is None:
         return {}
     made = {
         "gemm_nt": _gemm_nt,
@@ -97,14 +94,14 @@ def _attention(workspace, torch) -> dict[str, Call]:
     found = {}
     for name, backend in ATTENTION_BACKENDS.items():
         try:
-            found[name] = _captured(backend, operands, stream, torch)
+            found[name] = _sdpa(backend, operands, stream, torch)
         except RuntimeError as error:  # a backend that this GPU or this build of torch does not have
             print(f"not timed beside: {name}: {' '.join(str(error).split())}", file=sys.stderr)
     return found
 
 
-def _captured(backend: str, operands, stream, torch) -> Call:
-    """One SDPA call as a CUDA graph: its CPU time, longer than a short kernel, stays outside of the events."""
+def _sdpa(backend: str, operands, stream, torch) -> Call:
+    """One SDPA call as a CUDA graph: its CPU time is longer than a short kernel."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
@@ -112,31 +109,10 @@ def _captured(backend: str, operands, stream, torch) -> Call:
         with sdpa_kernel(getattr(SDPBackend, backend)):
             return scaled_dot_product_attention(*operands, is_causal=True, enable_gqa=True)
 
-    with torch.cuda.stream(stream):
-        attend()  # plans and workspaces are made here, which a capture could not
-    stream.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        O = attend()
-
-    def launch(_alive=operands):
-        with torch.cuda.stream(stream):
-            graph.replay()
-
+    launch, O = captured(attend, stream, torch)
     return launch, lambda: {"O": O[0].transpose(0, 1).cpu().numpy()}
 
 
 def _heads_first(tensor):
     """A [tokens, heads, hd] tensor as SDPA wants it, [1, heads, tokens, hd]: a view."""
     return tensor.transpose(0, 1).unsqueeze(0)
-
-
-def stream_of(device, torch):
-    """The device's stream, for torch to enqueue on."""
-    return torch.cuda.ExternalStream(int(device.stream))
-
-
-def tensor_of(buffer, torch):
-    """A torch tensor on a Buffer's memory: nothing is copied."""
-    interface = {"shape": buffer.shape, "typestr": buffer.dtype.str, "data": (buffer.address, False), "version": 3}
-    return torch.as_tensor(SimpleNamespace(__cuda_array_interface__=interface), device="cuda")

@@ -78,6 +78,11 @@ class Stopwatch:
         return dict(zip(names, samples))
 
 
+def as_record(samples: Mapping[str, np.ndarray], digits: int = 3) -> dict[str, list[float]]:
+    """Samples as they go into a record: side -> microseconds, of which so many digits behind the point."""
+    return {side: [round(float(value), digits) for value in values] for side, values in samples.items()}
+
+
 def laps(device: Device, launches: Sequence[Callable[[], None]], head_start: Callable[[], None]) -> np.ndarray:
     """Microseconds of each of `launches`, one right behind the other.
 

@@ -26,6 +26,7 @@ class Plan:
 
     @property
     def slots(self) -> int:
+        """Rows that the cache needs: the longest prompt and what follows it."""
         return max(map(len, self.prompts)) + self.tokens
 
     @property

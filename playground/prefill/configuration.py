@@ -24,7 +24,7 @@ from playground.kernels.gemm_f16_nt import GEMM_AF32_NT
 class Configuration:
     """One kernel per kind of pass. add_bias also adds the residuals, each a bias of one long row.
 
-    gemm_af32: the GEMM of those f32 activations that a pass rounds before it, if it shall round them itself.
+    gemm_af32: a GEMM that rounds f32 activations itself; None: a convert pass rounds them, and `gemm` takes them.
     """
 
     name: str

@@ -3,9 +3,9 @@
 import numpy as np
 
 from playground.gpu.device import Device
-from playground.measure.peers import stream_of
 from playground.measure.plain_copy import NAME, PlainCopy
 from playground.measure.timing import Stopwatch, rounds_for
+from playground.measure.torch_beside import stream_of, torch_with_cuda
 from playground.report.rates import rates
 from playground.shapes import QWEN25_7B_PREFILL
 
@@ -29,11 +29,8 @@ def limits(device: Device) -> dict[str, dict]:
 
 def _cublas(device: Device) -> dict:
     """The largest GEMM of a layer, f16 in and out."""
-    try:
-        import torch
-    except ImportError:
-        return {}
-    if not torch.cuda.is_available():
+    torch = torch_with_cuda()
+    if torch is None:
         return {}
     nt, od, id = LARGEST.dims.values()
     A, B = (torch.randn(rows, id, dtype=torch.float16, device="cuda") for rows in (nt, od))

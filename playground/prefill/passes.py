@@ -33,11 +33,8 @@ def by_role(passes: Sequence[Pass], times: np.ndarray | None = None) -> list[dic
         work = one.work
         described = {"role": one.role, "kind": one.kind, "kernel": str(one.build.kernel), "unit": work["unit"]}
         sums = found.setdefault(one.role, described | {"launches": 0, "flop": 0, "bytes": 0, "samples_us": 0})
-        for counted, more in {
-            "launches": 1,
-            "flop": work["flop"],
-            "bytes": work["bytes"],
-            "samples_us": samples,
-        }.items():
-            sums[counted] = sums[counted] + more
+        sums["launches"] += 1
+        sums["flop"] += work["flop"]
+        sums["bytes"] += work["bytes"]
+        sums["samples_us"] = sums["samples_us"] + samples
     return [sums | {"samples_us": [round(float(time), 3) for time in sums["samples_us"]]} for sums in found.values()]

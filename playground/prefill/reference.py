@@ -7,7 +7,7 @@ import numpy as np
 from playground.kernels.elementwise.rope import frequencies
 from playground.measure.references.expected import Expected
 from playground.measure.references.gemm import DEVIATIONS
-from playground.prefill.weights import EMBEDDING, FINAL_NORM, head_name, layer_prefix
+from playground.prefill.weights import EMBEDDING, FINAL_NORM, head_name, layer_weights
 from playground.shapes import Model
 
 ROUNDINGS_PER_LAYER = 7
@@ -19,7 +19,7 @@ def logits(model: Model, weights: Mapping[str, np.ndarray], tokens: np.ndarray) 
     W = {name: array.astype(np.float64) for name, array in weights.items()}
     x = W[EMBEDDING][tokens]
     for layer in range(model.layers):
-        own = {name.removeprefix(layer_prefix(layer)): array for name, array in W.items()}
+        own = layer_weights(W, layer)
         h = _norm(x, own["input_layernorm.weight"], model)
         q, k, v = (_project(h, own, f"self_attn.{name}_proj", model) for name in "qkv")
         attended = _attend(_turned(q), _turned(k), v)
@@ -44,7 +44,7 @@ def rounding(model: Model, roundings_per_layer: int = ROUNDINGS_PER_LAYER) -> fl
 def expected_logits(model: Model, weights: Mapping[str, np.ndarray], tokens: np.ndarray) -> dict[str, Expected]:
     """Of the last token, with the tolerance of `rounding`."""
     values = logits(model, weights, tokens)[-1]
-    return {"logits": _within(values, rounding(model), "6 · sqrt(7 · layers + 1) · 2^-11 of the logits' rms: f16")}
+    return within(values, rounding(model), "6 · sqrt(7 · layers + 1) · 2^-11 of the logits' rms: f16")
 
 
 def agreeing_logits(
@@ -52,17 +52,14 @@ def agreeing_logits(
 ) -> dict[str, Expected]:
     """What one run's logits should be by another's, each as far off as `rounding` allows."""
     allowed = np.hypot(rounding(model), rounding(model, roundings_per_layer))
-    return {
-        "logits": _within(
-            others.astype(np.float64), allowed, "f16 roundings of both runs, 6 · sqrt(n) · 2^-11 of the rms"
-        )
-    }
+    return within(others.astype(np.float64), allowed, "f16 roundings of both runs, 6 · sqrt(n) · 2^-11 of the rms")
 
 
-def _within(values: np.ndarray, allowed: float, source: str) -> Expected:
+def within(values: np.ndarray, allowed: float, source: str) -> dict[str, Expected]:
+    """These logits [vocabulary] float64, each of which may be off by the part `allowed` of their root mean square."""
     size = np.sqrt(np.mean(values**2))
     tolerance = allowed * size if np.isfinite(size) else SMALLEST  # logits that are NaN agree with none
-    return Expected(values, np.full(values.shape, tolerance), source)
+    return {"logits": Expected(values, np.full(values.shape, tolerance), source)}
 
 
 def _norm(x: np.ndarray, weight: np.ndarray, model: Model) -> np.ndarray:

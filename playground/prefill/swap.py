@@ -6,7 +6,6 @@ from playground.kernels import Kernel
 from playground.kernels.pipeline import Pipeline
 from playground.prefill.configuration import CONFIGURATIONS, Configuration
 from playground.prefill.wall import Wall
-from playground.probe import Probe
 from playground.shapes import QWEN25_7B
 
 ROUNDS, QUICK_ROUNDS = 8, 6
@@ -19,9 +18,11 @@ class Prefills:
     def __init__(self, quick: bool = False):
         self.rounds, self.wall = QUICK_ROUNDS if quick else ROUNDS, None
 
-    def on(self, device, probe: Probe) -> Callable[[Sequence[Kernel | Pipeline], Callable], dict] | None:
-        """What a walk measures the wall by; None without a GPU. A probe of no pass of the prefill is refused."""
-        swapped(probe.kernels)
+    def on(
+        self, device, kernels: Sequence[Kernel | Pipeline]
+    ) -> Callable[[Sequence[Kernel | Pipeline], Callable], dict] | None:
+        """What a walk measures the wall by; None without a GPU. kernels: a probe's; those of no pass are refused."""
+        swapped(kernels)
         if device is None:
             return None
         self.wall = self.wall or Wall(device, QWEN25_7B)
@@ -60,7 +61,7 @@ def swapped(kernels: Sequence[Kernel | Pipeline]) -> dict[str, Configuration]:
     return {str(kernel): rung.replace(**passes(kernel)) for kernel in kernels}
 
 
-def fits(probe: Probe) -> bool:
-    """Whether its kernels are passes of the prefill."""
+def fits(kernels: Sequence[Kernel | Pipeline]) -> bool:
+    """Whether all are passes of the prefill."""
     known = LATEST.contracts.values()
-    return all(step.kernel.contract.name in known for kernel in probe.kernels for step in kernel.steps)
+    return all(step.kernel.contract.name in known for kernel in kernels for step in kernel.steps)

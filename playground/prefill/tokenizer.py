@@ -49,6 +49,7 @@ class FileTokenizer:
         return self._tokenizer.decode(list(tokens), skip_special_tokens=False)
 
     def last_id(self) -> int:
+        """The largest id that it may give."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values())
 
 

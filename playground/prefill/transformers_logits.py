@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from playground.errors import Refusal
 from playground.measure.references.expected import Expected
-from playground.prefill.reference import rounding
+from playground.prefill.reference import rounding, within
 from playground.shapes import Model
 
 
@@ -25,5 +23,4 @@ def expected(directory: Path, model: Model, prompts: Sequence[Sequence[int]]) ->
     for prompt in prompts:
         with torch.inference_mode():
             logits = transformer(torch.tensor([prompt])).logits[0, -1].double().numpy()
-        allowed = relative * np.sqrt(np.mean(logits**2))
-        yield {"logits": Expected(logits, np.full(logits.shape, allowed), source)}
+        yield within(logits, relative, source)

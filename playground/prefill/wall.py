@@ -12,7 +12,7 @@ from playground.gpu.device import Device
 from playground.gpu.graph import Graph
 from playground.gpu.telemetry import Telemetry
 from playground.measure import parity
-from playground.measure.timing import Stopwatch, laps, rounds_for
+from playground.measure.timing import Stopwatch, as_record, laps, rounds_for
 from playground.measure.verdict import CONTROL
 from playground.prefill.configuration import CONFIGURATIONS, Configuration
 from playground.prefill.decoder import Decoder, array_bytes
@@ -84,7 +84,7 @@ class Wall:
             "seed": self.seed,
             "parity": {name: gate.as_record() for name, gate in gates.items()},
             "peer_parity": {name: gate.as_record() for name, gate in peer_gates.items()},
-            "samples_us": {name: [round(value, 1) for value in values] for name, values in samples.items()},
+            "samples_us": as_record(samples, digits=1),
             "telemetry": telemetry.summary,
         }
 

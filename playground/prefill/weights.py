@@ -20,6 +20,12 @@ def layer_prefix(layer: int) -> str:
     return f"model.layers.{layer}."
 
 
+def layer_weights(weights: Mapping, layer: int) -> dict:
+    """The tensors of one layer, by the rest of their names."""
+    prefix = layer_prefix(layer)
+    return {name.removeprefix(prefix): tensor for name, tensor in weights.items() if name.startswith(prefix)}
+
+
 def head_name(model: Model) -> str:
     """The tensor that the head multiplies by."""
     return EMBEDDING if model.tied else HEAD

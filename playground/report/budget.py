@@ -8,6 +8,7 @@ import numpy as np
 
 from playground.errors import Refusal
 from playground.report import record as records
+from playground.report.rates import COUNTED, rates
 
 NAME = "prefill_wall"
 CLOSES = 0.03
@@ -39,6 +40,7 @@ def wall(record: Mapping, side: str) -> float:
 
 
 def tokens_per_second(record: Mapping, side: str) -> float:
+    """The prompt's tokens over the median of a side's whole prefills."""
     return record["tokens"] / wall(record, side) * 1e6
 
 
@@ -88,9 +90,8 @@ def latest(results: Path) -> Sequence[Mapping]:
 
 def _row(entry: Mapping, all_passes: float, limits: Mapping) -> Row:
     time = float(np.median(entry["samples_us"]))
-    work = {"TFLOP/s": entry["flop"] / 1e6, "GB/s": entry["bytes"] / 1e3}
-    """Work of a microsecond at a rate of 1."""
-    needed = {unit: work[unit] / limits[unit]["rate"] for unit in limits if work[unit]}
+    at_rate_1 = {unit: entry[counted] / per_unit for unit, (counted, per_unit) in COUNTED.items()}  # microseconds
+    needed = {unit: at_rate_1[unit] / limits[unit]["rate"] for unit in limits if at_rate_1[unit]}
     known = "TFLOP/s" in needed or not entry["flop"]
     return Row(
         entry["role"],
@@ -98,7 +99,7 @@ def _row(entry: Mapping, all_passes: float, limits: Mapping) -> Row:
         entry["launches"],
         time,
         time / all_passes,
-        work[entry["unit"]] / time,
+        float(rates(entry, time)),
         entry["unit"],
         max(needed.values()) / time if known and needed else None,
     )

@@ -3,10 +3,23 @@
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
 PACKAGES = ("numba", "numba-cuda", "cuda-bindings", "numpy", "torch")
+
+
+def of_run(device, tools: Mapping[str, str | None] = MappingProxyType({})) -> dict:
+    """What every record begins with: the time, the commit, the versions (those of `tools` too) and the GPU."""
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        **commit(),
+        "versions": versions() | dict(tools),
+        "gpu": gpu(device),
+    }
 
 
 def versions() -> dict[str, str | None]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from playground.measure import mechanisms
 from playground.measure.mechanisms import UNTESTED
 from playground.report import record
-from playground.report.tables import interval
+from playground.report.tables import interval, markdown
 
 COLUMNS = ("probe", "claim", "source", "GPU", "mark", "numbers")
+NOT_RUN = {"gpu": None, "mark": UNTESTED, "why": "not run yet"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Row:
 
 
 def mark_line(mechanism: Mapping, mark: Mapping) -> str:
+    """A mark of a mechanism with the claim, its source, and the numbers."""
     where = f" on {mark['gpu']}" if mark["gpu"] else ""
     return f"{mark['mark'].upper()}{where}: {mechanism['says']} ({mechanism['source']}): {numbers(mechanism, mark)}"
 
@@ -73,13 +75,9 @@ def rows(results: Path, statements: Mapping[str, Sequence[Mapping]]) -> list[Row
     return list(dict.fromkeys(found))  # what needs no GPU is the same on every one
 
 
-NOT_RUN = {"gpu": None, "mark": UNTESTED, "why": "not run yet"}
-
-
 def as_markdown(found: Sequence[Row]) -> str:
     """For the README."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(astuple(row) for row in found)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return markdown(COLUMNS, map(astuple, found))
 
 
 def _row(probe: str, claim: Mapping, mark: Mapping) -> Row:

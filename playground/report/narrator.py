@@ -85,7 +85,7 @@ class Narrator:
         self.out.print()
         self.out.print(floors_table(record))
 
-    def floors_reached(self, record: Mapping) -> None:
+    def _floors_reached(self, record: Mapping) -> None:
         """After timing: the floors beside the times."""
         if rows := reached_table(record):
             self.out.print()
@@ -125,7 +125,8 @@ class Narrator:
             self.out.print(f"  ratio {interval(bound['ratio'])}, if the rest took as long without it{wall}")
 
     def verdicts(self, record: dict) -> None:
-        self.floors_reached(record)
+        """After timing: the floors beside the times, and the verdict on each candidate with what it rests on."""
+        self._floors_reached(record)
         self.out.print()
         for label, judged in record["verdicts"].items():
             ratio, control = judged["ratio"], judged["control"]

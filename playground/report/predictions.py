@@ -10,6 +10,7 @@ from playground.floors.predict import FASTER, NO_DIFFERENCE, SLOWER, layer_floor
 from playground.floors.rates import table_name
 from playground.measure import verdict
 from playground.report import record
+from playground.report.tables import markdown
 from playground.report.variants import short_names
 
 DIRECTIONS = {verdict.LANDED: FASTER, verdict.REVERTED: SLOWER, verdict.NO_DIFFERENCE: NO_DIFFERENCE}
@@ -38,12 +39,10 @@ def rows(results: Path, probes: Iterable[str]) -> list[Row]:
 
 def as_markdown(found: Sequence[Row]) -> str:
     """For the README: the table, and how many directions are right."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(astuple(row) for row in found)]
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     scored = [row.right for row in found if row.right]
     right = scored.count("right")
     share = f" ({right / len(scored):.0%})" if scored else ""
-    return f"{table}\n\nDirections right: {right} of {len(scored)}{share}."
+    return f"{markdown(COLUMNS, map(astuple, found))}\n\nDirections right: {right} of {len(scored)}{share}."
 
 
 def _scored(latest: Mapping) -> list[Row]:

@@ -1,30 +1,21 @@
 """What is told of the whole prefill: its configurations side by side, a budget pass by pass, a bound."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from rich.table import Table
 
 from playground.measure.verdict import CONTROL, paired_ratio
 from playground.report import budget
-from playground.report.tables import table
+from playground.report.tables import interval, table
 
 
 def summary(record: Mapping) -> Table:
     """A row per configuration and peer: the wall, tokens per second, the ratio to the row before, shares, gaps."""
     model = record["model"]
     title = f"whole prefill, {record['tokens']:,} tokens, {model['layers']} layers of {model['hidden']}"
-    columns = (
-        "configuration",
-        "wall ms",
-        "tokens/s",
-        "to the one before",
-        "GEMM",
-        "attention",
-        "rest",
-        "gaps",
-        "source",
-    )
-    made, before = table(*columns, title=title), None
+    speeds, shares = ("wall ms", "tokens/s", "to the one before"), ("GEMM", "attention", "rest", "gaps")
+    made, before = table("configuration", *speeds, *shares, "source", title=title), None
     for configuration in record["configurations"]:
         name = configuration["name"]
         if name not in record["wall"]["samples_us"]:
@@ -42,8 +33,7 @@ def summary(record: Mapping) -> Table:
 def _speed(record: Mapping, name: str, before: str | None) -> tuple[str, ...]:
     samples, ratio = record["wall"]["samples_us"], ""
     if before:
-        found = paired_ratio(samples[before], samples[name])
-        ratio = f"{found.median:.4f} [{found.low:.4f}, {found.high:.4f}]"
+        ratio = interval(asdict(paired_ratio(samples[before], samples[name])))
     return f"{budget.wall(record, name) / 1000:.1f}", f"{budget.tokens_per_second(record, name):,.0f}", ratio
 
 

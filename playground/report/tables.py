@@ -1,9 +1,11 @@
-"""What is told as a table: derived counts, ledgers; and a ratio as it stands in a cell."""
+"""What is told as a table: derived counts, ledgers; and a ratio or a check as it stands in a line."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from rich.table import Table
 
+from playground.errors import Refusal
 from playground.report.derived import derived
 from playground.shapes import extent
 
@@ -22,6 +24,14 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines)
 
 
+def write_page(path: Path, *parts: str) -> None:
+    """Markdown, a blank line between its parts."""
+    try:
+        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"cannot write {path}: {error.strerror}") from error
+
+
 def counts_table(emulated: Mapping) -> Table:
     """Derived counts of one emulated shape, a row per kernel."""
     figures = {label: derived(counts) for label, counts in emulated["counts"].items()}
@@ -30,6 +40,11 @@ def counts_table(emulated: Mapping) -> Table:
     for label, own in figures.items():
         rows.add_row(label, *own.values())
     return rows
+
+
+def check_line(check: str, held: bool) -> str:
+    """A check of a record, with its answer before it."""
+    return f"{'yes' if held else 'NO':>3}  {check}"
 
 
 def interval(ratio: Mapping[str, float]) -> str:

@@ -48,7 +48,7 @@ def test_training_without_torch_is_refused_in_one_line(monkeypatch, capsys):
 
 def test_torch_computes_what_float64_computes(weights):
     torch = pytest.importorskip("torch")
-    from playground.prefill.small.torch_decoder import logits
+    from playground.prefill.torch_decoder import logits
 
     tokens = np.arange(70) * 37 % 256
     in_torch = {name: torch.tensor(array).double() for name, array in weights.items()}

@@ -51,7 +51,8 @@ def test_a_baseline_of_no_rung_is_swapped_into_the_latest():
 def test_kernels_of_no_pass_are_refused_before_anything_runs():
     with pytest.raises(Refusal, match="computes attention_hd64, which is no pass of the prefill"):
         stage(fa_prefill(hd=64))
-    assert all(fits(experiments.load(name)) for name in ("gemm_ks64", "fa_fap1", "elementwise_vectorized_store_kv"))
+    probes = map(experiments.load, ("gemm_ks64", "fa_fap1", "elementwise_vectorized_store_kv"))
+    assert all(fits(probe.kernels) for probe in probes)
 
 
 def test_a_gemm_that_rounds_its_operand_itself_stands_for_two_passes():

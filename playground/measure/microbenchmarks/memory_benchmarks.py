@@ -22,6 +22,7 @@ DRAM_CHASE, DRAM_PITCH, DRAM_LOADS = 512 * MB, 4 * KB, 20_000
 
 
 def benchmarks() -> list[Benchmark]:
+    """Bandwidth and latency of L2 and of DRAM."""
     return [
         reads("l2_bytes_per_second", l2_reads, small=lambda turns: read_inputs(3, STEP, 1, turns), cold=False),
         reads("dram_bytes_per_second", dram_reads, small=lambda turns: read_inputs(2, 2 * STEP, 0, turns), cold=True),
@@ -59,6 +60,7 @@ def thread_sums(inputs: Inputs) -> dict[str, Expected]:
 
 
 def reads(name: str, full, small, cold: bool) -> Benchmark:
+    """Bytes per second. full, small, cold: as Benchmark's."""
     return Benchmark(
         name=name,
         unit="B/s",

@@ -31,6 +31,7 @@ WMMA_FLOP, MMA_FLOP = 2 * 16 * 16 * 16, 2 * 16 * 8 * 16
 
 
 def benchmarks() -> list[Benchmark]:
+    """Shared loads by width and conflict, matrix products, issue slots, f32 and special functions."""
     return [
         *(loads(name, *which) for name, which in SHARED_LOADS.items()),
         multiplications("wmma_flop_per_cycle_sm", "wmma", WMMA_FLOP, hmma=2),

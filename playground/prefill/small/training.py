@@ -15,7 +15,7 @@ from playground.prefill import checkpoint
 from playground.prefill.small import BYTES_2M
 from playground.prefill.small.initial import initial
 from playground.prefill.small.text import Text, standard_library
-from playground.prefill.small.torch_decoder import logits
+from playground.prefill.torch_decoder import logits
 from playground.prefill.weights import tensor_shapes
 
 CONTEXT = 512

@@ -5,7 +5,8 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
-from playground.command import GATE_FAILED, Parser, parse_shape, seed
+from playground.command import GATE_FAILED, Parser, seed
+from playground.commands.run import parse_shape
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.errors import Refusal

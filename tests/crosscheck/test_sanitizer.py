@@ -5,8 +5,9 @@ import sys
 import pytest
 
 from experiments import pitfalls
-from playground import sanitizer
-from playground.__main__ import every_kernel, main
+from playground.__main__ import main
+from playground.commands.crosscheck import every_kernel
+from playground.crosscheck import sanitizer
 from playground.errors import Refusal
 from playground.kernels import KERNELS, add_bias, swiglu
 from playground.report import record

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 import experiments
-from playground import agreement
 from playground.compiler.arch import ARCHS
 from playground.compiler.build import build
+from playground.crosscheck import agreement
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
 from playground.kernels import fa_prefill, gemm_f16_nt

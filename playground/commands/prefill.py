@@ -2,12 +2,12 @@
 
 import argparse
 import math
-from pathlib import Path
 
 import experiments
-from playground.command import add_run_options, run_probe
+from playground.commands.run import add_run_options, run_probe
 from playground.errors import Refusal
 from playground.measure.verdict import BAR
+from playground.recording import add_results
 from playground.report import budget, prefill
 
 
@@ -17,7 +17,7 @@ def add_bound(commands) -> None:
     bound.add_argument("passes", metavar="pass", help="a role (gate, convert, rope, …) or a kind (gemm, attention, …)")
     bound.add_argument("--speedup", type=speedup, required=True, metavar="X", help="how many times as fast")
     bound.add_argument("--configuration", metavar="NAME", help="of which the budget is (default: the latest rung)")
-    bound.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="default: results")
+    add_results(bound)
     bound.set_defaults(run=show_bound)
 
 
@@ -35,7 +35,7 @@ def run_walls(options: argparse.Namespace) -> int:
 
     chosen = {name: experiments.load(name) for name in options.probes or experiments.names()}
     if not options.probes:
-        chosen = {name: probe for name, probe in chosen.items() if fits(probe)}
+        chosen = {name: probe for name, probe in chosen.items() if fits(probe.kernels)}
     prefills = Prefills(options.quick)
     return max(run_probe(name, probe, options, prefills) for name, probe in chosen.items())
 

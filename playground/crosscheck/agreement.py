@@ -19,7 +19,7 @@ from playground.errors import Refusal
 from playground.kernels import Kernel, Pipeline
 from playground.measure.inputs import random_inputs
 from playground.report import environment
-from playground.report.tables import markdown
+from playground.report.tables import markdown, write_page
 
 SEED = 20261129
 
@@ -118,14 +118,11 @@ def as_markdown(found: dict) -> str:
 def write_table(found: dict, path: Path) -> None:
     """The Markdown table with its head and what explains the differences, to `path`."""
     gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
-    head = (
-        f"# The emulator against the {gpu}\n\nEmulator / Nsight Compute; `=` where they are equal. Commit {commit}.\n\n"
-    )
+    head = f"Emulator / Nsight Compute; `=` where they are equal. Commit {commit}."
     bounds = ", ".join(f"{bound:,} for {contract}" for contract, bound in BOUNDS.items())
-    try:
-        path.write_text(f"{head}{as_markdown(found)}\n\n{DIFFERENCES.format(bounds=bounds)}\n", encoding="utf-8")
-    except OSError as error:
-        raise Refusal(f"cannot write {path}: {error.strerror}") from error
+    write_page(
+        path, f"# The emulator against the {gpu}", head, as_markdown(found), DIFFERENCES.format(bounds=bounds)
+    )
 
 
 def _inputs(kernel: Kernel | Pipeline) -> dict[str, np.ndarray]:

@@ -10,9 +10,7 @@ from playground.foretell import foretell
 from playground.kernels import Kernel, Pipeline
 from playground.report.floors import floors_table
 from playground.report.narrator import Narrator, console
-
-COUNTED_ON = ("H200", "GB10")
-"""Whose PTX is counted: of the first of them that holds every kernel."""
+from playground.walk.builds import REFERENCE_GPUS, described
 
 
 def add_floors(commands) -> None:
@@ -31,13 +29,13 @@ def show_floors(options: argparse.Namespace) -> int:
     gpus = [gpu for gpu in GPUS if options.gpu is None or gpu.lower() == options.gpu.lower()]
     with Narrator(out).progress("floors", len(probe.kernels)) as advance:
         told = foretell(probe, _builds(probe.kernels), gpus=gpus, advance=advance)
-    variants = [{"label": str(one), "name": one.name, "parameters": one.described} for one in probe.kernels]
-    out.print(floors_table({"variants": variants, **told}))
+    out.print(floors_table({"variants": [described(kernel) for kernel in probe.kernels], **told}))
     return 0
 
 
 def _builds(kernels: tuple[Kernel | Pipeline, ...]) -> dict[str, Build | PipelineBuild]:
-    for gpu in COUNTED_ON:
+    """Those whose PTX is counted: for the first reference GPU that holds every kernel."""
+    for gpu in REFERENCE_GPUS:
         try:
             return {str(kernel): build(kernel, GPUS[gpu].arch) for kernel in kernels}
         except Refusal as refusal:

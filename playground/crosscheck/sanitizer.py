@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 
 from playground.compiler.build import build
@@ -22,7 +21,7 @@ from playground.errors import Refusal
 from playground.kernels import Kernel, Pipeline
 from playground.measure.inputs import random_inputs
 from playground.report import environment
-from playground.report.tables import markdown
+from playground.report.tables import markdown, write_page
 
 SEED = 20261129
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -46,10 +45,7 @@ def sanitize(tool: str, device, kernels: Sequence[Kernel | Pipeline], wrong: Seq
         of_wrong = pool.map(lambda name: _errors_one_by_one(tool, name, wrong), TOOLS)
         errors, errors_of_wrong = dict(zip(TOOLS, of_right)), dict(zip(TOOLS, of_wrong))
     return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        **environment.commit(),
-        "versions": environment.versions() | {"compute-sanitizer": _version(tool)},
-        "gpu": environment.gpu(device),
+        **environment.of_run(device, {"compute-sanitizer": _version(tool)}),
         "sanitized": [_found(device, kernel, errors) for kernel in kernels],
         "wrong": [_found(device, kernel, errors_of_wrong) for kernel in wrong],
     }
@@ -90,14 +86,9 @@ def as_markdown(found: Mapping) -> str:
 def write_table(found: Mapping, path: Path) -> None:
     """The table with its head, to `path`."""
     gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
-    head = (
-        f"# compute-sanitizer {found['versions']['compute-sanitizer']} on the {gpu}\n\n"
-        f"Hazards and errors per kernel, on its contract's shapes. Commit {commit}."
-    )
-    try:
-        path.write_text(f"{head}\n\n{as_markdown(found)}\n", encoding="utf-8")
-    except OSError as error:
-        raise Refusal(f"cannot write {path}: {error.strerror}") from error
+    title = f"# compute-sanitizer {found['versions']['compute-sanitizer']} on the {gpu}"
+    head = f"Hazards and errors per kernel, on its contract's shapes. Commit {commit}."
+    write_page(path, title, head, as_markdown(found))
 
 
 def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:

@@ -1,0 +1,1 @@
+"""The sub-commands of `python -m playground`: those that belong together in one module."""
