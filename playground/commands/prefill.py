@@ -7,7 +7,7 @@ import experiments
 from playground.commands.run import add_run_options, run_probe
 from playground.errors import Refusal
 from playground.measure.verdict import BAR
-from playground.recording import add_results
+from playground.recording import add_results, choose_device
 from playground.report import budget, prefill
 
 
@@ -36,6 +36,8 @@ def run_walls(options: argparse.Namespace) -> int:
     chosen = {name: experiments.load(name) for name in options.probes or experiments.names()}
     if not options.probes:
         chosen = {name: probe for name, probe in chosen.items() if fits(probe.kernels)}
+    if options.on == "auto" and not options.plot_only:
+        choose_device("gpu")  # without one there is no wall, and `run` does the rest
     prefills = Prefills(options.quick)
     return max(run_probe(name, probe, options, prefills) for name, probe in chosen.items())
 

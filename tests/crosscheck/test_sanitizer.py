@@ -6,6 +6,7 @@ import pytest
 
 from experiments import pitfalls
 from playground.__main__ import main
+from playground.commands import crosscheck
 from playground.commands.crosscheck import every_kernel
 from playground.crosscheck import sanitizer
 from playground.errors import Refusal
@@ -104,6 +105,7 @@ def test_the_table_and_the_record(tmp_path):
 
 def test_without_the_tool_it_refuses_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr(sanitizer, "find_tool", lambda name: None)
+    monkeypatch.setattr(crosscheck, "choose_device", lambda on: None)
     assert main(["sanitize"]) == 2
     assert "compute-sanitizer was not found" in capsys.readouterr().err
 

@@ -87,6 +87,15 @@ def test_without_a_gpu_walls_are_not_timed_and_said_so(tmp_path, capsys):
     assert "not timed: no GPU" in capsys.readouterr().out
 
 
+def test_walls_are_refused_where_there_is_no_gpu(tmp_path, monkeypatch, capsys):
+    def no_gpu(on):
+        raise Refusal(f"no GPU for {on}")
+
+    monkeypatch.setattr("playground.commands.prefill.choose_device", no_gpu)
+    assert main(["wall", "gemm_ks64", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("no GPU for gpu\n")
+
+
 @pytest.mark.gpu
 def test_a_small_wall_is_measured_interleaved_and_its_passes_add_up(device):
     from playground.prefill.wall import Wall
