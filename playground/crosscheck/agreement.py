@@ -120,9 +120,7 @@ def write_table(found: dict, path: Path) -> None:
     gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
     head = f"Emulator / Nsight Compute; `=` where they are equal. Commit {commit}."
     bounds = ", ".join(f"{bound:,} for {contract}" for contract, bound in BOUNDS.items())
-    write_page(
-        path, f"# The emulator against the {gpu}", head, as_markdown(found), DIFFERENCES.format(bounds=bounds)
-    )
+    write_page(path, f"# The emulator against the {gpu}", head, as_markdown(found), DIFFERENCES.format(bounds=bounds))
 
 
 def _inputs(kernel: Kernel | Pipeline) -> dict[str, np.ndarray]:

@@ -25,6 +25,7 @@ from playground.report.tables import markdown, write_page
 
 SEED = 20261129
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+FAULT = "fault"
 AT_ONCE = 2 * len(TOOLS)
 """Processes, which mostly compile and wait."""
 SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)s?\b", re.MULTILINE)
@@ -91,22 +92,27 @@ def write_table(found: Mapping, path: Path) -> None:
     write_page(path, title, head, as_markdown(found))
 
 
-def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:
+def _errors_by_kernel(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int | str]:
     if _errors(tool, name) == 0:
         return dict.fromkeys(map(str, kernels), 0)
     return _errors_one_by_one(tool, name, kernels)
 
 
-def _errors_one_by_one(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int]:
+def _errors_one_by_one(tool: str, name: str, kernels: Sequence[Kernel | Pipeline]) -> dict[str, int | str]:
     return {str(kernel): _errors(tool, name, "--kernel", str(kernel)) for kernel in kernels}
 
 
-def _errors(tool: str, name: str, *options: str) -> int:
-    """The errors that the tool of that name finds in a process that launches."""
+def _errors(tool: str, name: str, *options: str) -> int | str:
+    """The errors that the tool of that name finds in a process that launches.
+
+    FAULT if it finds none and the GPU stopped the kernel: racecheck does not look at what memcheck would have told.
+    """
     watched = [sys.executable, "-m", "playground", "sanitize", "--launch-only", *options]
     command = [tool, "--tool", name, "--target-processes", "application-only", *watched]
     done = subprocess.run(command, capture_output=True, text=True)
     errors = errors_in(done.stdout)
+    if errors == 0 and "DriverError" in done.stderr + done.stdout:
+        return FAULT
     if errors is None or (done.returncode and not errors):
         raise Refusal(f"{name} failed ({done.returncode}): {' '.join((done.stderr + done.stdout).split())[-300:]}")
     return errors

@@ -78,6 +78,17 @@ def test_a_tool_that_sums_nothing_up_is_refused(tmp_path):
         sanitizer._errors(fake_tool(tmp_path, f"print({NO_GPU!r})"), "memcheck")
 
 
+def test_a_kernel_that_the_gpu_stopped_is_told_and_not_clean(tmp_path):
+    said = "playground.gpu.driver.DriverError: cuMemFree: CUDA_ERROR_ILLEGAL_ADDRESS"
+    tool = fake_tool(
+        tmp_path, f"print('========= ERROR SUMMARY: 0 errors')\nprint({said!r}, file=sys.stderr)\nsys.exit(1)"
+    )
+    assert sanitizer._errors_by_kernel(tool, "racecheck", [swiglu()]) == {"swiglu(per_lane=4)": "fault"}
+    assert not sanitizer.clean({"sanitized": [entry(racecheck="fault")]})
+    with pytest.raises(Refusal, match="racecheck failed"):
+        sanitizer._errors(fake_tool(tmp_path, "print('= ERROR SUMMARY: 0 errors')\nsys.exit(1)"), "racecheck")
+
+
 def entry(hazards=0, **errors):
     return {"label": "swiglu(per_lane=4)", "hazards": hazards, "errors": dict.fromkeys(sanitizer.TOOLS, 0) | errors}
 
