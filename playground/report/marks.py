@@ -76,7 +76,7 @@ def rows(results: Path, statements: Mapping[str, Sequence[Mapping]]) -> list[Row
 
 
 def as_markdown(found: Sequence[Row]) -> str:
-    """For the README."""
+    """For results/mechanisms.md."""
     return markdown(COLUMNS, map(astuple, found))
 
 

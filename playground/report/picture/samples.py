@@ -93,7 +93,7 @@ def _row_of_cells(page: Page, shapes: Sequence[dict], groups, bar: float, pitch:
         for shape, x in zip(shapes, places):
             _cell(page, shape, sides, bar, (x, y), (pitch - 0.12, pace))
         y += pace * len(sides)
-        page.text(BODY - 0.12, y + 0.13, shapes[0]["unit"], SMALL, MUTED, ha="right")
+        page.text(BODY - 0.22, y + 0.13, shapes[0]["unit"], SMALL, MUTED, ha="right")
         y += 0.3
     return y + 0.05
 

@@ -9,6 +9,8 @@ from playground.report.picture.page import FAINT, HEADING, INK, LEFT, LIGHT, MUT
 from playground.report.picture.sides import CANDIDATE_COLOURS
 
 WIDTH = 11.6
+SHORTEST = 1.2
+"""The least factor between the ends of an arrow that has a head."""
 RIGHT = WIDTH - LEFT
 BODY = 3.05
 PITCH = 0.4
@@ -43,6 +45,8 @@ def log_axes(page: Page, values: Sequence[float], x: float, y: float, width: flo
 
 
 def arrow(axes, middle: float, start: float, end: float, colour: str) -> None:
+    """From a ring at `start`; without a head where both ends are so close that it would cover them."""
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.6, "mutation_scale": 8, "shrinkA": 0, "shrinkB": 3}
-    axes.annotate("", (end, middle), (start, middle), arrowprops=style)
+    if max(start, end) / min(start, end) > SHORTEST:
+        axes.annotate("", (end, middle), (start, middle), arrowprops=style)
     axes.plot([start], [middle], "o", color="white", markeredgecolor=colour, markersize=3.5, zorder=3)
