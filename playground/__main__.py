@@ -9,6 +9,7 @@ from playground.commands.kernel import add_check, add_ledger
 from playground.commands.prefill import add_bound, add_wall
 from playground.commands.records import add_ladder, add_list, add_plots
 from playground.commands.run import add_run
+from playground.errors import Refusal
 
 COMMANDS = (
     add_list,
@@ -28,9 +29,11 @@ COMMANDS = (
 @refusing
 def main(arguments: list[str]) -> int:
     parser = Parser(prog="python -m playground", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
+    commands = parser.add_subparsers(metavar="command", required=True, parser_class=Parser)
     for add in COMMANDS:
         add(commands)
+    if not arguments:
+        raise Refusal(f"no command: there are {', '.join(commands.choices)}")
     options = parser.parse_args(arguments)
     return options.run(options)
 

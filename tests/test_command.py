@@ -139,7 +139,7 @@ def test_the_list_has_every_probe_with_its_claim(tmp_path):
         pytest.param(("run", "gemm_tm128", "--on", "moon"), "moon", id="unknown runner"),
         pytest.param(("run", "gemm_tm128", "--sed", "x", "--frob"), "--frob", id="unknown option"),
         pytest.param(("frobnicate",), "frobnicate", id="unknown command"),
-        pytest.param((), "command", id="no command"),
+        pytest.param((), "there are list, run, plots", id="no command"),
         pytest.param((*LEDGER, "--TM", "100"), "TM = 100 is not a positive multiple of 64", id="TM"),
         pytest.param((*LEDGER, "--KS", "48"), "KS = 48 is not a positive multiple of 32", id="KS"),
         pytest.param((*LEDGER, "--pad", "4"), "pad = 4 is not a multiple of 8", id="pad"),
