@@ -20,6 +20,11 @@ probe = Probe(
             "a wider tile halves the barriers per FLOP", "seed 000, §2.1", Counted("barriers per MFLOP", 0.45, 0.55)
         ),
         Mechanism(
+            "between two barriers each of 8 warps issues 8 MMAs",
+            "seed 000, §3.2",
+            Counted("MMAs per barrier", 8 * 8, 8 * 8, of=CANDIDATE),
+        ),
+        Mechanism(
             "a wider tile halves the re-reads of B per FLOP",
             "seed 000, §2.1",
             Counted("bytes read of B per kFLOP", 0.45, 0.55),

@@ -26,6 +26,7 @@ def _per_kflop(count: str):
 
 FIGURES = {
     "barriers per MFLOP": lambda counts: counts["barriers"] / counts["mma_flop"] * 1e6,
+    "MMAs per barrier": lambda counts: counts["mma_executed"] / counts["barriers"],
     "warp instructions per kFLOP": _per_kflop("inst_executed"),
     "shuffles per kFLOP": _per_kflop("inst_executed_warp"),
     "bytes staged by cp.async per kFLOP": _per_kflop("shared_cp_async_bytes"),

@@ -5,6 +5,7 @@ than SiLU) is refused rather than ignored, and so is every tensor that is missin
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -64,6 +65,16 @@ def load(directory: Path) -> tuple[Model, dict[str, np.ndarray]]:
     return model, weights
 
 
+def prepare(directory: Path) -> None:
+    """Make sure, before the work, that a model can be saved in `directory` later."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"cannot write a model to {directory}: {error}") from error
+    if not os.access(directory, os.W_OK):
+        raise Refusal(f"cannot write a model to {directory}: it is read-only")
+
+
 def save(
     directory: Path, model: Model, weights: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None
 ) -> None:
@@ -81,8 +92,8 @@ def save(
         "max_position_embeddings": 32768,
         "torch_dtype": "float32",  # what all tensors, f16 and f32, are read into without rounding
     }
+    prepare(directory)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
         save_file(contiguous, directory / WHOLE, {"format": "pt", **(metadata or {})})
         (directory / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     except (OSError, SafetensorError) as error:

@@ -177,6 +177,8 @@ def test_an_embedding_that_is_stored_twice_is_taken_once(directory):
 def test_a_directory_that_cannot_be_written_is_refused(directory):
     with pytest.raises(Refusal, match=r"cannot write a model to .*/config.json: .*File exists"):
         checkpoint.save(directory / "config.json", TINY, weights_of(TINY))
+    with pytest.raises(Refusal, match=r"cannot write a model to .*/config.json/below: .*Not a directory"):
+        checkpoint.prepare(directory / "config.json" / "below")
     (directory / "model.safetensors").unlink()
     (directory / "model.safetensors").mkdir()
     with pytest.raises(Refusal, match=r"cannot write a model to .*Is a directory"):

@@ -28,6 +28,7 @@ JUDGED = 2**19
 def train(directory: Path, steps: int, batch: int, seed: int) -> float:
     """Train on torch's GPU, or on the CPU without one, export to `directory`; bits per byte of what was exported."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    checkpoint.prepare(directory)
     text = standard_library()
     print(
         f"{len(text.training):,} bytes to learn from, {len(text.held_out):,} held out; on {_name(device)}", flush=True
