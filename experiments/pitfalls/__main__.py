@@ -13,9 +13,9 @@ from experiments import pitfalls
 from experiments.pitfalls import _report
 from playground import Refusal
 from playground.command import GATE_FAILED, Parser, refusing
-from playground.recording import add_output_options, choose_device
-from playground.report import environment, record
-from playground.report.narrator import Narrator, console
+from playground.recording import add_output_options, choose_device, make_record
+from playground.report import environment
+from playground.report.narrator import Narrator
 
 
 @refusing
@@ -30,21 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = pitfalls.NAMES if options.name is None else (options.name,)
     for name in names:
         pitfalls.load(name)
-    device = choose_device(options.on)
-    path = options.out / (device.slug if device else "emulator") / "pitfalls.jsonl"
-    record.prepare(path)
-    out = console(quiet=options.json)
-    made = make_record(names, device, Narrator(out))
-    if options.json:
-        sys.stdout.write(record.dumps(made) + "\n")
-    record.append(path, made)
-    if options.name:
-        _report.tell(out, made["pitfalls"][0])
-        out.print(f"\nrecord   {path}")
-    else:
+    made, path, out = make_record("pitfalls", options, lambda device, out: run(names, options.name, device, out))
+    if options.name is None:
         _report.write_markdown(made, path.with_suffix(".md"))
-        out.print(_report.as_table(made["pitfalls"]))
-        out.print(f"\nrecord   {path}\ntable    {path.with_suffix('.md')}")
+        out.print(f"table    {path.with_suffix('.md')}")
     return 0 if all_caught(made) else GATE_FAILED
 
 
@@ -56,8 +45,12 @@ def launch_only(name: str | None) -> int:
     return 0
 
 
-def make_record(names: Sequence[str], device, narrator: Narrator) -> dict:
-    """Make the mistakes, several at a time, and on `device` one after the other if it is one."""
+def run(names: Sequence[str], alone: str | None, device, out) -> dict:
+    """Make the mistakes, several at a time, and on `device` one after the other if it is one; the record.
+
+    alone: the only one, which is told at length; otherwise all are, in one table.
+    """
+    narrator = Narrator(out)
     with narrator.progress("making mistakes", len(names)) as advance:
         made = _advancing(_examined(names), advance)
     if device:
@@ -65,6 +58,10 @@ def make_record(names: Sequence[str], device, narrator: Narrator) -> dict:
             for found in made:
                 found["gpu"] = _on_gpu(found["name"], device)
                 advance()
+    if alone:
+        _report.tell(out, made[0])
+    else:
+        out.print(_report.as_table(made))
     return {**environment.of_run(device), "pitfalls": made}
 
 

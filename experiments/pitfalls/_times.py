@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from experiments.pitfalls._wrong_kernel import SEED
 from playground.compiler.build import build
 from playground.gpu.telemetry import Telemetry
 from playground.gpu.workspace import Workspace
@@ -14,7 +15,6 @@ from playground.measure.timing import Stopwatch, as_record, rounds_for
 from playground.measure.verdict import CONTROL
 
 ROUNDS = 60
-SEED = 20261129
 
 
 def compare(device, right: Kernel, wrong: Kernel, dims: Mapping[str, int]) -> dict:
