@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from playground.command import GATE_FAILED, Parser, refusing
+from playground.command import GATE_FAILED, Parser, refusing, whole_from
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.arrays import EmulatedArrays
@@ -109,7 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_output_options(parser)
     parser.add_argument("--model", type=Path, default=DIRECTORY, metavar="DIR", help="a Qwen2.5 directory")
     parser.add_argument("--prompt", type=_text, action="append", metavar="TEXT", help="instead of the five; repeatable")
-    parser.add_argument("--tokens", type=_positive, metavar="N", help=f"default: {TOKENS}, emulated {EMULATED_TOKENS}")
+    many = f"default: {TOKENS}, emulated {EMULATED_TOKENS}"
+    parser.add_argument("--tokens", type=whole_from(1), metavar="N", help=many)
     parser.add_argument("--configuration", action="append", metavar="NAME", help="instead of all; repeatable")
     parser.add_argument("--check-transformers", action="store_true", help="compare the prompts' logits with theirs")
     options = parser.parse_args(arguments)
@@ -152,12 +153,6 @@ def _text(argument: str) -> str:
     except UnicodeEncodeError:  # Python hands on bytes that are not UTF-8 as lone surrogates
         raise argparse.ArgumentTypeError(f"{argument!r} is not UTF-8") from None
     return argument
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return int(text)
 
 
 if __name__ == "__main__":

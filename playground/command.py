@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from playground.errors import Refusal
@@ -62,8 +63,15 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def seed(text: str) -> int:
-    """A seed from the command line."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
+def whole_from(least: int) -> Callable[[str], int]:
+    """What argparse reads a whole number from the command line by."""
+
+    def whole(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
+        return int(text)
+
+    return whole
+
+
+seed = whole_from(0)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from playground.emulator.workspace import ROOT
+from playground.emulator.workspace import from_checkout
 
 PARITY, HAZARD, COUNTS, LEDGER, LIMITS, STATISTICS = "parity", "hazard", "counts", "ledger", "limits", "statistics"
 
@@ -86,8 +86,7 @@ class Pitfall:
 
 def place(path: str | Path, line: int) -> str:
     """file:line, relative to the project where it lies inside."""
-    path = Path(path)
-    return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name}:{line}"
+    return f"{from_checkout(path)}:{line}"
 
 
 def place_of(function) -> str:

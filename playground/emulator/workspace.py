@@ -86,5 +86,10 @@ def _read_of_each(names: list[str], report: Report) -> dict[str, int]:
 
 def hazard_record(hazard: Hazard) -> dict:
     """A hazard as it goes into a record, its file named from the root of the checkout."""
-    path = Path(hazard.file)
-    return asdict(hazard) | {"file": str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name}
+    return asdict(hazard) | {"file": from_checkout(hazard.file)}
+
+
+def from_checkout(path: str | Path) -> str:
+    """A file's name from the root of the checkout, or alone where it lies outside."""
+    path = Path(path)
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name

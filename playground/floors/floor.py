@@ -65,21 +65,24 @@ def in_turn(floors: Sequence[Floor]) -> Floor:
 
 def _on_the_busiest_sm(work: Mapping[str, int], gpu: Gpu, rates: Rates) -> dict[str, float]:
     """Cycles of one SM that did everything alone."""
-    f32 = work["fma"] + max(work["mul"], work["add"])
     return {
         "shared wavefronts": work["shared_wavefronts"] / rates.shared_wavefronts,
         "tensor FLOP": work["wmma_flop"] / rates.wmma + work["mma_flop"] / rates.mma,
         "issue slots": issue_slots(work, gpu.arch.cc) / rates.issue,
-        "f32": f32 * WARP / rates.fma,
+        "f32": f32_instructions(work) * WARP / rates.fma,
         "special functions": work["special"] * WARP / rates.special,
     }
+
+
+def f32_instructions(work: Mapping[str, int]) -> int:
+    """At the least: each mul may be joined with an add."""
+    return work["fma"] + max(work["mul"], work["add"])
 
 
 def issue_slots(work: Mapping[str, int], cc: tuple[int, int]) -> float:
     """Machine instructions that the work comes to at the least."""
     hmma = (work["wmma_flop"] + work["mma_flop"]) / (HMMA_FLOP if cc >= (8, 0) else TURING_HMMA_FLOP)
-    f32 = work["fma"] + max(work["mul"], work["add"])
-    return work["one_slot"] + hmma + f32 / (PACKED if cc >= (10, 0) else 1)
+    return work["one_slot"] + hmma + f32_instructions(work) / (PACKED if cc >= (10, 0) else 1)
 
 
 def busiest_share(kernel: Kernel, dims: Mapping[str, int], sms: int) -> float:

@@ -78,9 +78,14 @@ def layer_total(shapes: Sequence[Mapping], side: str, samples: str = "samples_us
     return sum(len(shape["roles"]) * np.array(shape[samples][side][:rounds]) for shape in shapes)
 
 
+def predictions_of(record: Mapping) -> list[Mapping]:
+    """What was predicted for the GPU that the record is of; for every GPU if it is of none."""
+    gpu = record["gpu"] and record["gpu"]["name"].lower()
+    return [prediction for prediction in record["predictions"] if gpu is None or prediction["gpu"].lower() in gpu]
+
+
 def _check_prediction(record: Mapping, judged: verdict.Verdict) -> str:
     """Whether the measured median "held" or "missed" what was predicted for this GPU; "none" if nothing was."""
-    for prediction in record["predictions"]:
-        if prediction["gpu"].lower() in record["gpu"]["name"].lower():
-            return "held" if prediction["low"] <= judged.ratio.median <= prediction["high"] else "missed"
+    for prediction in predictions_of(record):
+        return "held" if prediction["low"] <= judged.ratio.median <= prediction["high"] else "missed"
     return "none"

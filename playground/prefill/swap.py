@@ -37,8 +37,7 @@ class Prefills:
 
 def passes(kernel: Kernel | Pipeline) -> dict[str, Kernel]:
     """Kind of pass -> the kernel that goes there: one, or those of a pipeline's steps."""
-    steps = [step.kernel for step in kernel.steps]
-    return {LATEST.kind_of(step): step for step in steps}
+    return {LATEST.kind_of(step.kernel): step.kernel for step in kernel.steps}
 
 
 def stage(kernel: Kernel | Pipeline) -> Configuration:

@@ -9,6 +9,7 @@ import numpy as np
 from playground.floors.predict import FASTER, NO_DIFFERENCE, SLOWER, layer_floor
 from playground.floors.rates import table_name
 from playground.measure import verdict
+from playground.measure.layer_verdict import predictions_of
 from playground.report import record
 from playground.report.tables import markdown
 from playground.report.variants import short_names
@@ -75,7 +76,7 @@ def _row(latest: Mapping, gpu: str, label: str, name: str) -> Row:
 
 def _by_the_author(latest: Mapping, label: str) -> str:
     """The stated interval, which is of the first candidate only, and whether the measured ratio lies in it."""
-    stated = next((one for one in latest["predictions"] if one["gpu"].lower() in latest["gpu"]["name"].lower()), None)
+    stated = next(iter(predictions_of(latest)), None)
     outcome = latest["verdicts"][label]["prediction"]
     return f"{stated['low']:g} to {stated['high']:g}, {outcome}" if stated and outcome else ""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from playground.measure.layer_verdict import predictions_of
 from playground.report.picture.page import INK, LIGHT, MUTED
 from playground.report.picture.sides import CONTROL_COLOUR, Side, role_names, sides_of
 from playground.report.tables import interval
@@ -91,13 +92,8 @@ def _bound_row(label: str, ratio: dict) -> Row:
 
 def _prediction_rows(record: dict, judged: dict | None) -> list[Row]:
     """Those for the GPU at hand; without one, all."""
-    gpu = (record["gpu"] or {}).get("name")
     outcome = (judged or {}).get("prediction") or ""
-    return [
-        _prediction_row(prediction, outcome)
-        for prediction in record["predictions"]
-        if gpu is None or prediction["gpu"].lower() in gpu.lower()
-    ]
+    return [_prediction_row(prediction, outcome) for prediction in predictions_of(record)]
 
 
 def _prediction_row(prediction: dict, outcome: str) -> Row:
