@@ -32,7 +32,7 @@ class Ledger:
 def read(kernel: Kernel, arch: Arch, ptx: str, log: str, mix: dict[str, int] | None) -> Ledger:
     """The ledger of a build, from nvJitLink's log and the kernel's own layout; a Refusal of a pin that cannot be."""
     numbers = {
-        name: int(re.search(pattern, log).group(1))
+        name: _reported(log, pattern)
         for name, pattern in {
             "registers": r"used (\d+) registers",
             "spill_stores": r"(\d+) bytes spill stores",
@@ -58,6 +58,13 @@ def read(kernel: Kernel, arch: Arch, ptx: str, log: str, mix: dict[str, int] | N
         instruction_mix=mix,
         **numbers,
     )
+
+
+def _reported(log: str, pattern: str) -> int:
+    found = re.search(pattern, log)
+    if found is None:
+        raise Refusal(f"nvJitLink's log does not report {pattern!r}: {' '.join(log.split())[:200]!r}")
+    return int(found.group(1))
 
 
 def _static_shared(ptx: str) -> int:

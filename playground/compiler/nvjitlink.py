@@ -7,7 +7,8 @@ from playground.errors import Refusal
 
 def link(ptx: str, arch: str) -> tuple[bytes, str]:
     """(cubin, log): the log holds the register, stack and spill counts that ptxas reports. arch: `sm_90`."""
-    options = [f"-arch={arch}", "-O3", "-verbose", "-lineinfo"]
+    # Where there is a driver, PTX seen before comes from its cache, with a log that lacks what ptxas reported.
+    options = [f"-arch={arch}", "-O3", "-verbose", "-lineinfo", "-no-cache"]
     handle = nvjitlink.create(len(options), options)
     try:
         source = ptx.encode()

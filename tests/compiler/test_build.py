@@ -9,7 +9,7 @@ from numba import cuda
 from numba.cuda.types import float32
 
 import playground.kernels
-from playground.compiler import nvjitlink, sass
+from playground.compiler import ledger, nvjitlink, sass
 from playground.compiler.arch import ARCHS, GPUS, residency
 from playground.compiler.build import build
 from playground.errors import Refusal
@@ -183,6 +183,18 @@ def test_ptx_that_the_linker_cannot_take_is_refused_in_one_line():
     with pytest.raises(Refusal, match="sm_90: nvJitLink refused the PTX") as refused:
         nvjitlink.link(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry broken() { nonsense; }", "sm_90")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.gpu
+def test_ptx_linked_again_has_the_same_log(small):
+    """Where there is a driver, from whose cache PTX seen before may come, with a log that lacks what ptxas reported."""
+    assert "bytes stack frame" in nvjitlink.link(small.ptx, "sm_90")[1]
+    assert nvjitlink.link(small.ptx, "sm_90") == nvjitlink.link(small.ptx, "sm_90")
+
+
+def test_a_log_without_what_ptxas_reports_is_refused_in_one_line(small):
+    with pytest.raises(Refusal, match="does not report '.* registers': 'info : 16 bytes gmem'"):
+        ledger.read(small.kernel, small.arch, small.ptx, "info    : 16 bytes gmem", small.ledger.instruction_mix)
 
 
 def test_every_instruction_of_a_listing_is_counted_once(small, elf):
