@@ -39,9 +39,9 @@ def load(name: str) -> Pitfall:
 
 
 def hazardous_kernels() -> list[Kernel]:
-    """The kernels with a mistake that the emulator sees as a hazard."""
-    modules = (importlib.import_module(f"{__name__}.{name}") for name in NAMES if load(name).gate == HAZARD)
-    return [module.pair.wrong() for module in modules]
+    """The kernels with a mistake that the emulator sees as a hazard, called by the pitfall's name."""
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in NAMES if load(name).gate == HAZARD}
+    return [module.pair.wrong(mistake=name) for name, module in modules.items()]
 
 
 def examine(name: str) -> dict:

@@ -46,13 +46,14 @@ class WrongKernel:
     def right(self) -> Kernel:
         return self.compose()
 
-    def wrong(self) -> Kernel:
+    def wrong(self, mistake: str | None = None) -> Kernel:
+        """mistake: what its label calls it; where it was made if None."""
         if self.edit:
             with self.edit.in_force():
                 made = self.compose()
         else:
             made = self.spoil(self.compose())
-        return replace(made, parameters={**made.parameters, "mistake": self.where})
+        return replace(made, parameters={**made.parameters, "mistake": mistake or self.where})
 
     @property
     def where(self) -> str:
