@@ -12,6 +12,7 @@ from playground.errors import Refusal
 from playground.kernels import KERNELS, Kernel, Pipeline
 from playground.recording import add_results, choose_device
 from playground.report import record
+from playground.report.narrator import Narrator, console
 
 
 def add_agree(commands) -> None:
@@ -39,7 +40,8 @@ def agree(options: argparse.Namespace) -> int:
         return 0
     path = options.out / device.slug / "emulator_agreement.jsonl"
     record.prepare(path)
-    found = agreement.compare(device, kernels)
+    with Narrator(console()).progress(f"{len(kernels)} kernels in the emulator, on the GPU and under ncu", None):
+        found = agreement.compare(device, kernels)
     _keep(found, path, agreement)
     return 0 if agreement.within_bounds(found) else GATE_FAILED
 
@@ -59,7 +61,8 @@ def sanitize(options: argparse.Namespace) -> int:
     tool = sanitizer.find()
     path = options.out / device.slug / "sanitizer.jsonl"
     record.prepare(path)
-    found = sanitizer.sanitize(tool, device, kernels, wrong)
+    with Narrator(console()).progress(f"{len(kernels) + len(wrong)} kernels under compute-sanitizer", None):
+        found = sanitizer.sanitize(tool, device, kernels, wrong)
     _keep(found, path, sanitizer)
     return 0 if sanitizer.clean(found) and sanitizer.sees(found) else GATE_FAILED
 
