@@ -25,7 +25,7 @@ class DeviceArrays:
 
     def __init__(self, device: Device):
         self.device, self.arch = device, device.arch
-        self.programs: dict[bytes, Program] = {}
+        self.programs: dict[int, Program] = {}
 
     def place(self, array) -> Buffer:
         """The array's handle: a copy on the device, or what is there already."""
@@ -58,9 +58,11 @@ class DeviceArrays:
     def launcher(self, build: Build, tensors: Sequence[Buffer | Row], dims: Mapping[str, int]) -> Callable[[], None]:
         """A function that enqueues this launch; its arguments are checked and packed here, once."""
         build.kernel.contract.check_dimensions(dims)
-        if build.cubin not in self.programs:
-            self.programs[build.cubin] = Program(build, self.device)
-        return self.programs[build.cubin].launcher([tensor.address for tensor in tensors], dims)
+        if (
+            id(build) not in self.programs
+        ):  # not by the cubin: a kernel that is pinned has that of the same one unpinned
+            self.programs[id(build)] = Program(build, self.device)
+        return self.programs[id(build)].launcher([tensor.address for tensor in tensors], dims)
 
     def require(self, needed: int, what: str) -> None:
         """Refuse what does not fit into the memory that is free."""
