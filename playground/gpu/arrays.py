@@ -58,9 +58,7 @@ class DeviceArrays:
     def launcher(self, build: Build, tensors: Sequence[Buffer | Row], dims: Mapping[str, int]) -> Callable[[], None]:
         """A function that enqueues this launch; its arguments are checked and packed here, once."""
         build.kernel.contract.check_dimensions(dims)
-        if (
-            id(build) not in self.programs
-        ):  # not by the cubin: a kernel that is pinned has that of the same one unpinned
+        if id(build) not in self.programs:  # not by the cubin, which a pinned kernel shares
             self.programs[id(build)] = Program(build, self.device)
         return self.programs[id(build)].launcher([tensor.address for tensor in tensors], dims)
 
