@@ -1,11 +1,11 @@
 """One module per probe, named after what it changes. `python -m experiments` lists them."""
 
-import difflib
 import importlib
 import re
 from pathlib import Path
 
 from playground import Probe, Refusal
+from playground.errors import did_you_mean
 from playground.kernels import Kernel, Pipeline
 
 FOLDER = Path(__file__).parent
@@ -23,10 +23,8 @@ def load(name: str) -> Probe:
     if name not in names():
         if (FOLDER / f"{name}.py").exists():
             raise Refusal(f"{name} is not a probe: run python -m experiments.{name}")
-        near = difflib.get_close_matches(name, names(), n=1)
-        raise Refusal(
-            f"unknown probe {name!r}" + (f": did you mean {near[0]}?" if near else ": see python -m experiments")
-        )
+        guess = did_you_mean(name, names()) or ": see python -m experiments"
+        raise Refusal(f"unknown probe {name!r}{guess}")
     return importlib.import_module(f"experiments.{name}").probe
 
 

@@ -21,7 +21,6 @@ from playground.report import budget, environment, prefill
 from playground.report.narrator import Narrator
 from playground.shapes import QWEN25_7B
 
-TOKENS = 2048
 ROUNDS, REPEATS = 18, 3
 EMULATED_ON = "H200"
 
@@ -35,7 +34,7 @@ def make_record(device, out, number: int, configurations: Sequence[Configuration
         "probe": budget.NAME,
         **environment.of_run(device),
         "model": vars(QWEN25_7B),
-        "tokens": TOKENS,
+        "tokens": _source.TOKENS,
         "seed": number,
         "source": _source.WALL_NOTE,
         "configurations": [_described(configuration) for configuration in configurations],
@@ -44,7 +43,7 @@ def make_record(device, out, number: int, configurations: Sequence[Configuration
     }
     if device is None:
         record["budgets"] = {
-            one.name: {"whole_us": [], "passes": by_role(listed(QWEN25_7B, one, arch, TOKENS))}
+            one.name: {"whole_us": [], "passes": by_role(listed(QWEN25_7B, one, arch, _source.TOKENS))}
             for one in configurations
         }
         out.print(prefill.work_table(record, configurations[-1].name))
@@ -91,7 +90,7 @@ def _measure(device, number: int, configurations: Sequence[Configuration], narra
     from playground.prefill.peers import peers
     from playground.prefill.wall import Wall
 
-    wall = Wall(device, QWEN25_7B, TOKENS, number)
+    wall = Wall(device, QWEN25_7B, _source.TOKENS, number)
     found = {"limits": limits(device), "budgets": {}}
     beside = peers(wall)
     by_name = {one.name: one for one in configurations}

@@ -39,12 +39,21 @@ class Model:
     rope_theta: float = 1_000_000.0
     tied: bool = False
 
+    @property
+    def q_width(self) -> int:
+        """Elements of all query heads of one token."""
+        return self.heads * self.head_dim
+
+    @property
+    def kv_width(self) -> int:
+        """Elements of all key heads, or of all value heads, of one token."""
+        return self.kv_heads * self.head_dim
+
     def gemms(self, nt: int) -> tuple[Shape, ...]:
         """The seven GEMMs of one layer over nt tokens, equal shapes together."""
-        kv = self.kv_heads * self.head_dim
         return (
             gemm(nt, self.hidden, self.hidden, "q", "o"),
-            gemm(nt, kv, self.hidden, "k", "v"),
+            gemm(nt, self.kv_width, self.hidden, "k", "v"),
             gemm(nt, self.feed_forward, self.hidden, "gate", "up"),
             gemm(nt, self.hidden, self.feed_forward, "down"),
         )

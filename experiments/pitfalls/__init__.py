@@ -3,11 +3,11 @@
 `python -m experiments.pitfalls` makes them all, `python -m experiments.pitfalls <name>` one.
 """
 
-import difflib
 import importlib
 
 from experiments.pitfalls._pitfall import HAZARD, Pitfall
 from playground import Refusal
+from playground.errors import did_you_mean
 from playground.kernels import Kernel
 
 NAMES = (
@@ -32,8 +32,7 @@ NAMES = (
 def load(name: str) -> Pitfall:
     """The pitfall of that name, or a Refusal with the nearest name."""
     if name not in NAMES:
-        near = difflib.get_close_matches(name, NAMES, n=1)
-        guess = f": did you mean {near[0]}?" if near else f": they are {', '.join(NAMES)}"
+        guess = did_you_mean(name, NAMES) or f": they are {', '.join(NAMES)}"
         raise Refusal(f"unknown pitfall {name!r}{guess}")
     return importlib.import_module(f"{__name__}.{name}").pitfall
 

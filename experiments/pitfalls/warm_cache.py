@@ -6,6 +6,7 @@ import numpy as np
 
 from experiments.pitfalls._pitfall import LIMITS, Examination, Objection, Pitfall, place_of
 from playground.compiler.arch import GPUS
+from playground.floors.rates import table_name
 from playground.kernels import Kernel, convert_f32_f16
 from playground.shapes import QWEN25_7B
 
@@ -63,7 +64,7 @@ def on_gpu(name: str, device) -> dict:
         warm = stopwatch.measure({"warm": launch}, ROUNDS)
     found = as_record(cold | warm)
     rates = {side: touched(DIMS) / float(np.median(times)) / 1e3 for side, times in found.items()}
-    known = next((gpu for gpu in GPUS.values() if gpu.name in device.name), None)
+    known = GPUS.get(table_name(device.name))
     memory = f"; the memory's is {known.bandwidth / 1e9:.0f}" if known else ""
     says = f"{rates['warm']:.0f} GB/s claimed with a warm L2, {rates['cold']:.0f} with a cold one{memory}"
     return {"dims": DIMS, "samples_us": found, "rates_gb_s": rates, "says": says}

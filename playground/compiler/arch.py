@@ -4,10 +4,9 @@ Limits: CUDA C++ Programming Guide, "Compute Capabilities: Technical Specificati
 their data sheets; the GB10: the source of the seeds, measured there; the L2 of the H200: as its driver tells it.
 """
 
-import difflib
 from dataclasses import dataclass
 
-from playground.errors import Refusal
+from playground.errors import Refusal, did_you_mean
 
 WARP = 32
 REGISTERS_PER_SM = 65536
@@ -83,8 +82,7 @@ def arch_named(name: str) -> Arch:
     matches = {key.lower(): arch for key, arch in known.items()}
     if name.lower() in matches:
         return matches[name.lower()]
-    near = difflib.get_close_matches(name.lower(), matches, n=1)
-    guess = f": did you mean {near[0]}?" if near else "."
+    guess = did_you_mean(name.lower(), matches) or "."
     raise Refusal(f"unknown architecture {name!r}{guess} Known: {', '.join(known)}")
 
 

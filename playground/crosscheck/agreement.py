@@ -16,6 +16,7 @@ import numpy as np
 from playground.compiler.build import build
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
+from playground.floors.floor import HMMA_FLOP
 from playground.kernels import Kernel, Pipeline
 from playground.measure.inputs import random_inputs
 from playground.report import environment
@@ -32,8 +33,6 @@ METRICS = {
     "inst_executed": "smsp__inst_executed.sum",
 }
 """Our name of a count -> Nsight Compute's."""
-
-FLOP_PER_HMMA = 16 * 8 * 16 * 2
 
 BOUNDS = {"gemm_nt": 64, "gemm_af32_nt": 64, "attention_hd128": 8192, "convert_f32_f16": 0, "store_kv_f16": 0}
 """How far the outputs may differ, in units in the last place of the largest one.
@@ -138,7 +137,7 @@ def counted(counts) -> dict[str, int]:
     """Our counts under the names of METRICS."""
     found = {name: counts.get(name, 0) for name in METRICS}
     found["global_load_sectors"] += counts.get("global_cp_async_sectors", 0)  # Nsight Compute counts both as loads
-    found["hmma"] = counts.get("mma_flop", 0) // FLOP_PER_HMMA
+    found["hmma"] = counts.get("mma_flop", 0) // HMMA_FLOP
     return found
 
 

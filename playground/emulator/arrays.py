@@ -44,9 +44,10 @@ class EmulatedArrays:
     def launch(self, build: Build, tensors: Sequence[np.ndarray], dims: Mapping[str, int]) -> None:
         """Run the build on the tensors, which may be larger than `dims` say, and the same one more than once."""
         build.kernel.contract.check_dimensions(dims)
-        distinct = list({id(tensor): tensor for tensor in tensors}.values())
-        report = emulate_build(build, tensors, dims)
-        for tensor, after in zip(distinct, report.outputs):
+        memory, distinct = GlobalMemory(), {id(tensor): tensor for tensor in tensors}
+        address_of = {key: memory.place(tensor) for key, tensor in distinct.items()}
+        report = emulate_in(memory, build, [address_of[id(tensor)] for tensor in tensors], dims)
+        for tensor, after in zip(distinct.values(), report.outputs):
             tensor[...] = after
         self.hazards += report.hazards
 
@@ -57,20 +58,10 @@ class EmulatedArrays:
             raise Refusal(f"{what}: {needed:,} bytes needed to emulate it, {free:,} are free")
 
 
-def emulate_build(build: Build, tensors: Sequence[np.ndarray], dims: Mapping[str, int], checks: bool = True) -> Report:
-    """Execute the build's PTX on copies of the tensors; one that comes twice is one array. checks: as in launch."""
-    memory = GlobalMemory()
-    address_of: dict[int, int] = {}
-    for tensor in tensors:
-        if id(tensor) not in address_of:
-            address_of[id(tensor)] = memory.place(tensor)
-    return emulate_in(memory, build, [address_of[id(tensor)] for tensor in tensors], dims, checks)
-
-
 def emulate_in(
     memory: GlobalMemory, build: Build, addresses: Sequence[int], dims: Mapping[str, int], checks: bool = True
 ) -> Report:
-    """The same on tensors that lie in `memory`; the report has the outputs and bytes read of every array there."""
+    """Execute the build's PTX on tensors in `memory`; the report tells of every array there. checks: as in launch."""
     kernel = build.kernel
     kernel.check_addresses(addresses)
     parameters = [*addresses, *(dims[name] for name in kernel.contract.dimensions)]

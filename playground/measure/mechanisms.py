@@ -18,6 +18,7 @@ import numpy as np
 
 from playground.compiler.arch import WARP
 from playground.measure.figures import FIGURES
+from playground.measure.launched import launched, steps_of
 from playground.measure.layer_verdict import layer_total, timed_everywhere, upper_bounds
 from playground.measure.verdict import CONTROL, LANDED, REVERTED, Ratio, paired_ratio
 from playground.measure.verdict import judge as judge_times
@@ -47,7 +48,7 @@ def _by_counts(record: Mapping, test: Mapping) -> list[dict]:
 
 
 def _by_ledger(record: Mapping, test: Mapping) -> list[dict]:
-    ledgers = _ledgers((*record["variants"], *record.get("controls", ())))
+    ledgers = _ledgers(record)
     gpus = ledgers.get(test["of"] or test["candidate"], {})
     if not gpus:
         return [_untested(None, "not built in this run")]
@@ -151,13 +152,12 @@ def _times(record: Mapping, sides: Sequence[str]) -> tuple[str | None, list[np.n
 
 
 def _why_untimed(record: Mapping, side: str, gpu: str) -> str:
-    ledgers = _ledgers(record.get("controls", ()))
-    return ledgers.get(side, {}).get(gpu, {}).get("refused") or f"{side}: not timed on every shape"
+    return _ledgers(record).get(side, {}).get(gpu, {}).get("refused") or f"{side}: not timed on every shape"
 
 
-def _ledgers(variants: Sequence[Mapping]) -> dict[str, Mapping[str, Mapping]]:
+def _ledgers(record: Mapping) -> dict[str, Mapping[str, Mapping]]:
     """By label, those of every kernel; a pipeline has none itself, but one for each of its steps."""
-    return {one["label"]: one["ledgers"] for variant in variants for one in variant.get("steps", [variant])}
+    return {step["label"]: step["ledgers"] for variant in launched(record) for step in steps_of(variant)}
 
 
 def _untested(gpu: str | None, why: str) -> dict:

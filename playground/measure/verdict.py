@@ -52,7 +52,7 @@ def paired_ratio(baseline: np.ndarray, candidate: np.ndarray, share: float = 1.0
         return Ratio(float("nan"), float("nan"), float("nan"))
     from scipy.stats import quantile_test  # late: it takes a second, which a run without timing is spared
 
-    ratios = 1 / (1 - share + share * np.asarray(candidate, float) / np.asarray(baseline, float))
+    ratios = amdahl(share, np.asarray(candidate, float) / np.asarray(baseline, float))
     interval = quantile_test(ratios, q=1.0, p=0.5).confidence_interval(CONFIDENCE)
     return Ratio(float(np.median(ratios)), float(interval.low), float(interval.high))
 
@@ -77,3 +77,8 @@ def _decide(ratio: Ratio, control: Ratio, bar: float) -> tuple[str, str]:
     if 1 - bar < ratio.low and ratio.high < 1 + bar:
         return NO_DIFFERENCE, f"within the bar of {bar:.2%} either way"
     return INCONCLUSIVE, f"the interval contains the bar of {bar:.2%}: more rounds would tell"
+
+
+def amdahl(share: float, left):
+    """How many times as fast a whole is, of whose time a part `share` takes `left` times as long as before."""
+    return 1 / (1 - share + share * left)

@@ -1,7 +1,6 @@
 """A Qwen2.5-shaped decoder as a list of launches: the project's kernels on weights, a cache, and a few activations."""
 
 import copy
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,13 +12,13 @@ from playground.kernels.elementwise.rms_norm import EPSILON
 from playground.kernels.elementwise.rope import THETA
 from playground.prefill.configuration import Configuration
 from playground.prefill.passes import Pass
-from playground.prefill.weights import EMBEDDING, FINAL_NORM, head_name, layer_prefix, placed
+from playground.prefill.weights import EMBEDDING, FINAL_NORM, bytes_of, head_name, layer_prefix, placed
 from playground.shapes import Model
 
 
 def array_shapes(model: Model, slots: int) -> dict[str, tuple[tuple[int, ...], str]]:
     """What a decoder allocates for up to `slots` tokens, beside the weights: name -> (shape, dtype)."""
-    q, kv, ff = model.heads * model.head_dim, model.kv_heads * model.head_dim, model.feed_forward
+    q, kv, ff = model.q_width, model.kv_width, model.feed_forward
     wide = {"x": model.hidden, "q": q, "k": kv, "v": kv, "attended": q, "projected": model.hidden}
     wide |= {"gate": ff, "up": ff, "activated": ff}
     narrow = {"normed": model.hidden, "attended_f16": q, "activated_f16": ff}
@@ -33,7 +32,7 @@ def array_shapes(model: Model, slots: int) -> dict[str, tuple[tuple[int, ...], s
 
 def array_bytes(model: Model, slots: int) -> int:
     """Of all that a decoder allocates, beside the weights."""
-    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in array_shapes(model, slots).values())
+    return bytes_of(array_shapes(model, slots))
 
 
 class Decoder:
@@ -92,8 +91,7 @@ class Decoder:
     def _attention(self, layer: int, nt: int, start: int) -> list[Pass]:
         """x += o(attention(q, k, v of norm(x)))."""
         model, prefix, cache = self.model, layer_prefix(layer), {"k": f"K cache {layer}", "v": f"V cache {layer}"}
-        kv = model.kv_heads * model.head_dim
-        widths = {"q": model.heads * model.head_dim, "k": kv, "v": kv}
+        widths = {"q": model.q_width, "k": model.kv_width, "v": model.kv_width}
         found = [self._norm(prefix + "input_layernorm.weight", nt)]
         for name, width in widths.items():
             projection = f"{prefix}self_attn.{name}_proj"
@@ -102,7 +100,8 @@ class Decoder:
         for name, heads in (("q", model.heads), ("k", model.kv_heads)):
             found.append(self._pass("rope", "rope", [name, "positions", name], nt=nt, nh=heads))
         for name, rows in cache.items():
-            found.append(self._pass("store", "store_kv", [name, "positions", rows], nt=nt, nkt=kv, slots=self.slots))
+            tensors = [name, "positions", rows]
+            found.append(self._pass("store", "store_kv", tensors, nt=nt, nkt=widths[name], slots=self.slots))
         attended = ["q", cache["k"], cache["v"], "positions", "attended"]
         heads, o = {"nh": model.heads, "nk": model.kv_heads}, prefix + "self_attn.o_proj.weight"
         return [

@@ -33,7 +33,7 @@ def head_name(model: Model) -> str:
 
 def tensor_shapes(model: Model) -> dict[str, tuple[tuple[int, ...], str]]:
     """Name -> (shape, dtype): matrices f16 [out, in], norms and biases f32."""
-    q, kv = model.heads * model.head_dim, model.kv_heads * model.head_dim
+    q, kv = model.q_width, model.kv_width
     matrices = {
         "self_attn.q_proj": (q, model.hidden),
         "self_attn.k_proj": (kv, model.hidden),
@@ -61,7 +61,12 @@ def tensor_shapes(model: Model) -> dict[str, tuple[tuple[int, ...], str]]:
 
 def weight_bytes(model: Model) -> int:
     """Of all tensors together."""
-    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in tensor_shapes(model).values())
+    return bytes_of(tensor_shapes(model))
+
+
+def bytes_of(described: Mapping[str, tuple[tuple[int, ...], str]]) -> int:
+    """Of all arrays that are described so, name -> (shape, dtype)."""
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in described.values())
 
 
 def random_weights(runner, model: Model, seed: int = 1) -> dict:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from playground.errors import Refusal
+from playground.measure.verdict import amdahl
 from playground.report import record as records
 from playground.report.rates import COUNTED, rates
 
@@ -66,7 +67,7 @@ def closes(record: Mapping, name: str) -> bool:
 
 def gain(share: float, speedup: float) -> float:
     """Of the wall, by Amdahl, if a pass with that share of it is `speedup` times as fast: 0.05 is 5 % more tokens/s."""
-    return 1 / (1 - share + share / speedup) - 1
+    return amdahl(share, 1 / speedup) - 1
 
 
 def share_of(record: Mapping, name: str, passes: str) -> float:

@@ -12,6 +12,12 @@ from playground.report.variants import short_names
 from playground.shapes import extent
 
 
+def gpu_with_floors(record: Mapping) -> str | None:
+    """The table's name of the GPU that the record is of; None without one, or if the record has no floors for it."""
+    gpu = record["gpu"] and table_name(record["gpu"]["name"])
+    return gpu if gpu in record.get("floor_rates", {}) else None
+
+
 def floors_table(record: Mapping) -> Table:
     """GPU × variant: the floor of all shapes, each as often as the layer has it, what sets it, what it predicts."""
     names = short_names(record["variants"])
@@ -37,8 +43,8 @@ def _why(floors, gpu: str, label: str) -> str:
 
 def reached_table(record: Mapping) -> Table | None:
     """Shape × variant on the GPU at hand: the floor as a part of the median time; None if that GPU has no floors."""
-    gpu = table_name(record["gpu"]["name"])
-    if gpu not in record.get("floor_rates", {}):
+    gpu = gpu_with_floors(record)
+    if gpu is None:
         return None
     names = short_names(record["variants"])
     rows = table("floor of the median time", *names.values())

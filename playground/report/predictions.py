@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from playground.floors.predict import FASTER, NO_DIFFERENCE, SLOWER, layer_floor
-from playground.floors.rates import table_name
 from playground.measure import verdict
 from playground.measure.layer_verdict import predictions_of
 from playground.report import record
+from playground.report.floors import gpu_with_floors
 from playground.report.tables import markdown
 from playground.report.variants import short_names
 
@@ -47,8 +47,8 @@ def as_markdown(found: Sequence[Row]) -> str:
 
 
 def _scored(latest: Mapping) -> list[Row]:
-    gpu = latest["gpu"] and table_name(latest["gpu"]["name"])
-    if gpu not in latest.get("floor_rates", {}):
+    gpu = gpu_with_floors(latest)
+    if gpu is None:
         return []
     names = short_names(latest["variants"])
     return [

@@ -1,11 +1,6 @@
 """The variants of a record by the names that tell them apart."""
 
-from collections.abc import Mapping, Sequence
-
-
-def launched(record: Mapping) -> list[dict]:
-    """The variants that are compared, and the controls beside them (an old record has none)."""
-    return [*record["variants"], *record.get("controls", ())]
+from collections.abc import Sequence
 
 
 def short_names(variants: Sequence[dict]) -> dict[str, str]:
@@ -18,11 +13,6 @@ def short_names(variants: Sequence[dict]) -> dict[str, str]:
         parts = own if one_kernel else [variant["name"], *own]
         names[variant["label"]] = ", ".join(parts) or variant["label"]
     return names
-
-
-def steps_of(variant: dict) -> Sequence[dict]:
-    """The kernels that a variant launches, each with its label, name and ledgers: itself, or a pipeline's steps."""
-    return variant.get("steps", [variant])
 
 
 def shared_parameters(variants: Sequence[dict]) -> dict[str, int | str]:

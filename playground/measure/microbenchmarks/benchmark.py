@@ -37,6 +37,11 @@ class Benchmark:
     cold: bool = False
 
 
+def whole(values: np.ndarray) -> dict[str, Expected]:
+    """`out` of whole numbers, no others; of those of 32 bits the lower 32."""
+    return {"out": Expected(values.astype(np.float64), np.full(values.shape, 0.5), "to the bit: whole numbers")}
+
+
 def summary(samples, unit: str, best: Callable, **run) -> dict:
     """A rate as it goes into a record: the best sample as its value, the median, all samples, and what was run."""
     values = [float(sample) for sample in samples]

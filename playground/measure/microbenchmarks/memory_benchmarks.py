@@ -5,7 +5,7 @@ import numpy as np
 from playground.kernels.rates.global_reads import LOADS, RESIDENT, STEP, VECTOR, global_reads
 from playground.kernels.rates.per_sm import THREADS, WORD
 from playground.kernels.rates.pointer_chase import pointer_chase
-from playground.measure.microbenchmarks.benchmark import Benchmark, Inputs
+from playground.measure.microbenchmarks.benchmark import Benchmark, Inputs, whole
 from playground.measure.microbenchmarks.clocks import per_second, seconds_each
 from playground.measure.references import Expected
 
@@ -55,8 +55,7 @@ def thread_sums(inputs: Inputs) -> dict[str, Expected]:
     """Modulo 2³²: the words of every thread in a row, summed over the rows of all passes."""
     x, passes = inputs["x"], int(inputs["passes"].sum())
     rows = x.reshape(len(x), -1, THREADS, VECTOR).sum(axis=(1, 3), dtype=np.uint32)
-    total = sum(np.roll(rows, -turn, axis=0) for turn in range(passes))
-    return {"out": Expected(total.astype(np.float64), np.full(total.shape, 0.5), "to the bit: whole numbers")}
+    return whole(sum(np.roll(rows, -turn, axis=0) for turn in range(passes)))
 
 
 def reads(name: str, full, small, cold: bool) -> Benchmark:
@@ -96,7 +95,7 @@ def walked(inputs: Inputs) -> dict[str, Expected]:
     following, place = inputs["following"], inputs["start"][0]
     for _ in range(int(inputs["loads"][0])):
         place = following[place]
-    return {"out": Expected(np.array([float(place)]), np.array([0.5]), "to the bit: whole numbers")}
+    return whole(np.array([place]))
 
 
 def chase(name: str, full, cold: bool) -> Benchmark:

@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
+from playground.compiler.arch import WARP
 from playground.kernels.rates import chains, issue, products, shared_loads
 from playground.kernels.rates.per_sm import THREADS, WARPS
-from playground.measure.microbenchmarks.benchmark import Benchmark, Inputs
+from playground.measure.microbenchmarks.benchmark import Benchmark, Inputs, whole
 from playground.measure.microbenchmarks.clocks import per_cycle_and_sm
 from playground.measure.references import Expected
 
-LANES = 32
 TURNS = 2048
 """Between half a million and five million cycles: what precedes and follows the loop is far below 1 %."""
 SMALL_BLOCKS = 2
@@ -128,8 +128,8 @@ def arithmetic(name: str, instruction: str, counted_as: str, opcode: str) -> Ben
         kernel=chains.chains(instruction),
         start=lambda random, blocks: random.uniform(0, 4, (blocks, THREADS)).astype(np.float32),
         expected=expected,
-        per_warp=chains.CHAINS * steps * LANES,
-        counted=lambda counts: LANES * counts[f"inst_executed_{counted_as}"],
+        per_warp=chains.CHAINS * steps * WARP,
+        counted=lambda counts: WARP * counts[f"inst_executed_{counted_as}"],
         machine_code={opcode: chains.CHAINS * steps},
     )
 
@@ -147,11 +147,6 @@ def raised(values: np.ndarray, steps: int) -> np.ndarray:
     for _ in range(min(steps, SETTLED)):
         values = np.exp2(-values)
     return values
-
-
-def whole(values: np.ndarray) -> dict[str, Expected]:
-    """Whole numbers, no others; of those of 32 bits the lower 32."""
-    return {"out": Expected(values.astype(np.float64), np.full(values.shape, 0.5), "to the bit: whole numbers")}
 
 
 def _benchmark(per_warp: int, start: Callable, **described) -> Benchmark:

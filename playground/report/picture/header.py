@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from playground.measure.launched import launched
 from playground.report.picture.page import LEFT, MUTED, RIGHT, TITLE, Page
-from playground.report.variants import launched, shared_parameters
+from playground.report.variants import shared_parameters
 
 
 def header(page: Page, record: dict, top: float) -> float:

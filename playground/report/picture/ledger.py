@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from matplotlib.patches import Rectangle
 
+from playground.measure.launched import launched, steps_of
 from playground.report.picture.page import BODY, FAILED, LEFT, MUTED, NORMAL, SMALL, Page, line_height, panel_title
 from playground.report.picture.sides import side_name, sides_of
-from playground.report.variants import launched, steps_of
 
 GROUP = 3.7
 REGISTERS, SPILLS, SHARED, THREADS, BLOCKS = 0.5, 0.95, 1.6, 2.03, 2.22

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.markers import CARETLEFTBASE, CARETRIGHTBASE
 from matplotlib.ticker import MaxNLocator
 
-from playground.floors.rates import table_name
 from playground.measure.verdict import CONTROL
+from playground.report.floors import gpu_with_floors
 from playground.report.picture.page import (
     BODY,
     FAILED,
@@ -56,8 +56,8 @@ def samples(page: Page, record: dict, top: float) -> float:
 
 def _with_floors(record: dict) -> list[dict]:
     """The shapes, with "floor_us" of every side that has a floor on the GPU at hand."""
-    gpu = record["gpu"] and table_name(record["gpu"]["name"])
-    if gpu not in record.get("floor_rates", {}):
+    gpu = gpu_with_floors(record)
+    if gpu is None:
         return record["shapes"]
     return [
         shape | {"floor_us": {label: one["us"] for label, one in entry["gpus"][gpu].items() if "us" in one}}

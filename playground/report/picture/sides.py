@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from playground.measure.launched import launched
 from playground.measure.verdict import CONTROL
 from playground.report.picture.page import BODY, LEFT, NORMAL, Page
-from playground.report.variants import launched, short_names
+from playground.report.variants import short_names
 
 BASELINE_COLOUR, CONTROL_COLOUR, CONTROL_RUN_COLOUR, PEER_COLOUR = "#3d3d3d", "#b0b0b0", "#7d7d7d", "#9a8145"
 CANDIDATE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")
