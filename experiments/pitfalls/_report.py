@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from playground.report import environment
 from playground.report.tables import markdown, table, write_page
 
 COLUMNS = ("pitfall", "caught by", "symptom", "at")
@@ -43,7 +44,7 @@ def as_table(pitfalls: Sequence[dict]) -> Table:
 
 def write_markdown(made: dict, path: Path) -> None:
     """The same table, and what each mistake is and what the source says of it, to `path`."""
-    gpu, commit = made["gpu"], (made["commit"] or "unknown")[:8]
+    gpu, commit = made["gpu"], environment.abbreviated(made)
     title = f"# Pitfalls, {'on the ' + gpu['name'] if gpu else 'in the emulator'}"
     columns = (*COLUMNS, *(["GPU"] if gpu else []))
     told = (f"- `{found['name']}`: {found['mistake']}. Source: {found['source']}." for found in made["pitfalls"])

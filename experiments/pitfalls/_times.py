@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.pitfalls._wrong_kernel import SEED
+from experiments.pitfalls._wrong_kernel import drawn
 from playground.compiler.build import build
 from playground.gpu.telemetry import Telemetry
 from playground.gpu.workspace import Workspace
 from playground.kernels import Kernel
 from playground.measure import verdict
-from playground.measure.inputs import random_inputs
 from playground.measure.timing import Stopwatch, as_record, rounds_for
 from playground.measure.verdict import CONTROL
 
@@ -19,8 +18,7 @@ ROUNDS = 60
 
 def compare(device, right: Kernel, wrong: Kernel, dims: Mapping[str, int]) -> dict:
     """{"samples_us": {"right", "wrong", "A/A": [µs per round]}, "verdict": …, "telemetry": …}."""
-    inputs = random_inputs(right.contract, dict(dims), SEED)
-    found = samples(device, {"right": right, "wrong": wrong, CONTROL: right}, inputs)
+    found = samples(device, {"right": right, "wrong": wrong, CONTROL: right}, drawn(right, dims))
     return {**found, "verdict": judged(found["samples_us"])}
 
 

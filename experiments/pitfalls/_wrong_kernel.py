@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from experiments.pitfalls._edit import Edit
 from experiments.pitfalls._pitfall import COUNTS, HAZARD, PARITY, Examination, Objection, Pitfall, place, place_of
 from playground import Refusal
@@ -109,9 +111,14 @@ def hazards(outcome: Outcome) -> list[Objection]:
     return [Objection(HAZARD, f"{kind}, {count:,} times", where) for (kind, where), count in times.most_common()]
 
 
+def drawn(kernel: Kernel, dims: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Random inputs, the same at every call."""
+    return random_inputs(kernel.contract, dict(dims), SEED)
+
+
 def emulated(kernel: Kernel, dims: Mapping[str, int]) -> tuple[EmulatedWorkspace, Report]:
     """A kernel run on random inputs, and what the run left."""
-    workspace = EmulatedWorkspace(kernel.contract, random_inputs(kernel.contract, dict(dims), SEED))
+    workspace = EmulatedWorkspace(kernel.contract, drawn(kernel, dims))
     return workspace, workspace.report(build(kernel, arch_named(EMULATED_ON)))
 
 
@@ -130,7 +137,7 @@ def launches(device, kernel: Kernel, dims: Mapping[str, int]) -> dict:
     from playground.gpu.driver import DriverError
     from playground.gpu.workspace import Workspace
 
-    inputs = random_inputs(kernel.contract, dict(dims), SEED)
+    inputs = drawn(kernel, dims)
     expected = REFERENCES[kernel.contract.name](inputs)
     gates, fault = [], None
     built = build(kernel, device.arch)

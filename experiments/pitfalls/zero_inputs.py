@@ -4,23 +4,18 @@ import numpy as np
 
 from experiments.pitfalls import b_offset_by_rows
 from experiments.pitfalls._pitfall import PARITY, Examination, Objection, Pitfall, place_of, raised_at
-from experiments.pitfalls._wrong_kernel import EMULATED_ON, SEED
+from experiments.pitfalls._wrong_kernel import EMULATED_ON, drawn
 from playground.compiler.arch import arch_named
 from playground.compiler.build import build
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.kernels import Kernel, gemm_f16_nt
 from playground.measure import parity
-from playground.measure.inputs import random_inputs
 from playground.measure.references import REFERENCES
 from playground.shapes import QWEN25_7B_PREFILL
 
 EMULATED = {"nt": 64, "od": 128, "id": 128}
 LAUNCHED = QWEN25_7B_PREFILL[0].dims
 TURNS, ROUNDS = 6, 200
-
-
-def drawn(kernel: Kernel, dims: dict[str, int]) -> dict[str, np.ndarray]:
-    return random_inputs(kernel.contract, dims, SEED)
 
 
 def zeros(kernel: Kernel, dims: dict[str, int]) -> dict[str, np.ndarray]:

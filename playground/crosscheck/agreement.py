@@ -5,24 +5,18 @@ Each kernel runs on both with the same inputs. Needs a GPU, and for the counts `
 
 import csv
 import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
-from playground.compiler.build import build
-from playground.emulator.workspace import EmulatedWorkspace
+from playground.crosscheck import launches
 from playground.errors import Refusal
 from playground.floors.floor import HMMA_FLOP
 from playground.kernels import Kernel, Pipeline
-from playground.measure.inputs import random_inputs
 from playground.report import environment
 from playground.report.tables import markdown, write_page
-
-SEED = 20261129
 
 METRICS = {
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
@@ -56,22 +50,21 @@ def compare(device, kernels: Sequence[Kernel | Pipeline]) -> dict:
     profiled = profile([len(kernel.steps) for kernel in kernels])
     compared = []
     for position, kernel in enumerate(kernels):
-        inputs, built = _inputs(kernel), build(kernel, device.arch)
-        emulated = EmulatedWorkspace(kernel.contract, inputs).run(built)
-        ours, theirs = (next(iter(outcome.outputs.values())) for outcome in (emulated, _run(device, kernel)))
+        dims = kernel.contract.emulated[-1]
+        emulated, launched = launches.emulated(device, kernel, dims), launches.on_gpu(device, kernel, dims)
+        ours, theirs = (next(iter(outcome.outputs.values())) for outcome in (emulated, launched))
         unit = np.spacing(np.abs(theirs).max())
         compared.append(
             {
                 "label": str(kernel),
-                "dims": dict(kernel.contract.emulated[-1]),
+                "dims": dict(dims),
                 "max_ulp": float(np.abs(ours.astype(np.float64) - theirs).max() / unit),
                 "bound_ulp": BOUNDS[kernel.contract.name],
                 "emulator": counted(emulated.counts),
                 "ncu": profiled[position] if profiled else None,
             }
         )
-    gpu = {"name": device.name, "arch": device.arch.name}
-    return {"gpu": gpu, **environment.commit(), "versions": environment.versions(), "kernels": compared}
+    return {**environment.of_run(device), "kernels": compared}
 
 
 def within_bounds(found: dict) -> bool:
@@ -82,26 +75,23 @@ def within_bounds(found: dict) -> bool:
 def launch_all(device, kernels: Sequence[Kernel | Pipeline]) -> None:
     """Run each kernel once, in order: what `profile` runs under ncu."""
     for kernel in kernels:
-        _run(device, kernel)
+        launches.on_gpu(device, kernel, kernel.contract.emulated[-1])
 
 
-def profile(launches: Sequence[int]) -> list[dict[str, int]] | None:
-    """Nsight Compute's counts of kernels that make so many launches each, in order; None without ncu."""
+def profile(numbers: Sequence[int]) -> list[dict[str, int]] | None:
+    """Nsight Compute's counts of kernels that make these numbers of launches, in order; None without ncu."""
     ncu = shutil.which("ncu")
     if ncu is None:
         return None
     metrics = ",".join(METRICS.values())
-    command = [ncu, "--clock-control", "none", "--csv", "--metrics", metrics]
-    command += [sys.executable, "-m", "playground", "agree", "--launch-only"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = launches.watched([ncu, "--clock-control", "none", "--csv", "--metrics", metrics], "agree")
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
     if done.returncode or not lines:
-        raise Refusal(f"ncu failed ({done.returncode}): {' '.join((done.stderr + done.stdout).split())[-300:]}")
+        raise launches.failure("ncu", done)
     found = _by_launch(list(csv.DictReader(lines)))
-    if len(found) != sum(launches):
-        raise Refusal(f"ncu saw {len(found)} launches, of {sum(launches)}")
-    ends = list(accumulate(launches))
-    return [_summed(found[end - count : end]) for end, count in zip(ends, launches)]
+    if len(found) != sum(numbers):
+        raise Refusal(f"ncu saw {len(found)} launches, of {sum(numbers)}")
+    return [_summed(found[end - number : end]) for end, number in zip(accumulate(numbers), numbers)]
 
 
 def as_markdown(found: dict) -> str:
@@ -116,21 +106,10 @@ def as_markdown(found: dict) -> str:
 
 def write_table(found: dict, path: Path) -> None:
     """The Markdown table with its head and what explains the differences, to `path`."""
-    gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
+    gpu, commit = found["gpu"]["name"], environment.abbreviated(found)
     head = f"Emulator / Nsight Compute; `=` where they are equal. Commit {commit}."
     bounds = ", ".join(f"{bound:,} for {contract}" for contract, bound in BOUNDS.items())
     write_page(path, f"# The emulator against the {gpu}", head, as_markdown(found), DIFFERENCES.format(bounds=bounds))
-
-
-def _inputs(kernel: Kernel | Pipeline) -> dict[str, np.ndarray]:
-    return random_inputs(kernel.contract, kernel.contract.emulated[-1], SEED)
-
-
-def _run(device, kernel: Kernel | Pipeline):
-    from playground.gpu.workspace import Workspace
-
-    with Workspace(device, kernel.contract, _inputs(kernel)) as workspace:
-        return workspace.run(build(kernel, device.arch))
 
 
 def counted(counts) -> dict[str, int]:
@@ -143,15 +122,15 @@ def counted(counts) -> dict[str, int]:
 
 def _by_launch(rows: list[dict[str, str]]) -> list[dict[str, int]]:
     ours = {theirs: name for name, theirs in METRICS.items()}
-    launches: dict[int, dict[str, int]] = {}
+    found: dict[int, dict[str, int]] = {}
     for row in rows:
         value = int(float(row["Metric Value"].replace(",", "")))
-        launches.setdefault(int(row["ID"]), {})[ours[row["Metric Name"]]] = value
-    return [launches[number] for number in sorted(launches)]
+        found.setdefault(int(row["ID"]), {})[ours[row["Metric Name"]]] = value
+    return [found[number] for number in sorted(found)]
 
 
-def _summed(launches: Sequence[dict[str, int]]) -> dict[str, int]:
-    return {name: sum(launch[name] for launch in launches) for name in METRICS}
+def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
+    return {name: sum(one[name] for one in counts) for name in METRICS}
 
 
 def _cell(ours: int, theirs: int | None) -> str:

@@ -9,21 +9,17 @@ for initialised.
 
 import re
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from playground.compiler.build import build
 from playground.compiler.tools import find_tool
-from playground.emulator.workspace import EmulatedWorkspace
+from playground.crosscheck import launches
 from playground.errors import Refusal
 from playground.kernels import Kernel, Pipeline
-from playground.measure.inputs import random_inputs
 from playground.report import environment
 from playground.report.tables import markdown, write_page
 
-SEED = 20261129
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FAULT = "fault"
 AT_ONCE = 2 * len(TOOLS)
@@ -54,13 +50,9 @@ def sanitize(tool: str, device, kernels: Sequence[Kernel | Pipeline], wrong: Seq
 
 def launch_all(device, kernels: Sequence[Kernel | Pipeline]) -> None:
     """Launch each kernel once on each of its contract's shapes: what compute-sanitizer watches."""
-    from playground.gpu.workspace import Workspace
-
     for kernel in kernels:
-        built = build(kernel, device.arch)
-        for inputs in _inputs(kernel):
-            with Workspace(device, kernel.contract, inputs) as workspace:
-                workspace.run(built)
+        for dims in kernel.contract.emulated:
+            launches.on_gpu(device, kernel, dims)
 
 
 def errors_in(output: str) -> int | None:
@@ -86,7 +78,7 @@ def as_markdown(found: Mapping) -> str:
 
 def write_table(found: Mapping, path: Path) -> None:
     """The table with its head, to `path`."""
-    gpu, commit = found["gpu"]["name"], (found["commit"] or "unknown")[:8]
+    gpu, commit = found["gpu"]["name"], environment.abbreviated(found)
     title = f"# compute-sanitizer {found['versions']['compute-sanitizer']} on the {gpu}"
     head = f"Hazards and errors per kernel, on its contract's shapes. Commit {commit}."
     write_page(path, title, head, as_markdown(found))
@@ -107,14 +99,12 @@ def _errors(tool: str, name: str, *options: str) -> int | str:
 
     FAULT if it finds none and the GPU stopped the kernel: racecheck does not look at what memcheck would have told.
     """
-    watched = [sys.executable, "-m", "playground", "sanitize", "--launch-only", *options]
-    command = [tool, "--tool", name, "--target-processes", "application-only", *watched]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = launches.watched([tool, "--tool", name, "--target-processes", "application-only"], "sanitize", *options)
     errors = errors_in(done.stdout)
     if errors == 0 and "DriverError" in done.stderr + done.stdout:
         return FAULT
     if errors is None or (done.returncode and not errors):
-        raise Refusal(f"{name} failed ({done.returncode}): {' '.join((done.stderr + done.stdout).split())[-300:]}")
+        raise launches.failure(name, done)
     return errors
 
 
@@ -135,12 +125,7 @@ def _table(title: str, found: Sequence[Mapping]) -> str:
 
 
 def _hazards(device, kernel: Kernel | Pipeline) -> int:
-    built = build(kernel, device.arch)
-    return sum(len(EmulatedWorkspace(kernel.contract, inputs).run(built).hazards) for inputs in _inputs(kernel))
-
-
-def _inputs(kernel: Kernel | Pipeline):
-    return (random_inputs(kernel.contract, dict(dims), SEED) for dims in kernel.contract.emulated)
+    return sum(len(launches.emulated(device, kernel, dims).hazards) for dims in kernel.contract.emulated)
 
 
 def _version(tool: str) -> str:

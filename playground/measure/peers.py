@@ -10,7 +10,7 @@ from playground.gpu.workspace import Workspace
 from playground.measure import parity
 from playground.measure.parity import Parity
 from playground.measure.references import Expected
-from playground.measure.torch_beside import captured, stream_of, tensor_of, torch_with_cuda
+from playground.measure.torch_beside import captured, cublas, stream_of, tensor_of, torch_with_cuda
 from playground.runner import Outcome
 
 ATTENTION_BACKENDS = {"SDPA flash, f16 out": "FLASH_ATTENTION", "SDPA cuDNN, f16 out": "CUDNN_ATTENTION"}
@@ -54,13 +54,7 @@ def peers(workspace: Workspace, expected: Mapping[str, Expected]) -> dict[str, P
 
 def _gemm_nt(workspace, torch) -> dict[str, Call]:
     A, B = (tensor_of(workspace.buffers[name], torch) for name in "AB")
-    C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
-    stream = stream_of(workspace.device, torch)
-
-    def launch():
-        with torch.cuda.stream(stream):
-            torch.mm(A, B.T, out=C)
-
+    launch, C = cublas(A, B, stream_of(workspace.device, torch), torch)
     return {"cuBLAS, f16 out": (launch, lambda: {"C": C.cpu().numpy()})}
 
 
@@ -68,13 +62,13 @@ def _gemm_af32_nt(workspace, torch) -> dict[str, Call]:
     """Two passes, as our baseline: a conversion of A, then cuBLAS."""
     A, B = (tensor_of(workspace.buffers[name], torch) for name in "AB")
     A16 = torch.empty(A.shape, dtype=torch.float16, device=A.device)
-    C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
     stream = stream_of(workspace.device, torch)
+    multiply, C = cublas(A16, B, stream, torch)
 
     def launch():
         with torch.cuda.stream(stream):
             A16.copy_(A)
-            torch.mm(A16, B.T, out=C)
+        multiply()
 
     return {"torch copy → cuBLAS, f16 out": (launch, lambda: {"C": C.cpu().numpy()})}
 

@@ -24,6 +24,17 @@ def tensor_of(buffer, torch):
     return torch.as_tensor(SimpleNamespace(__cuda_array_interface__=interface), device="cuda")
 
 
+def cublas(A, B, stream, torch) -> tuple[Callable[[], None], object]:
+    """C [nt, od] f16 = A [nt, id] · B [od, id]ᵀ, both f16, by torch.mm: (launch, C)."""
+    C = torch.empty(A.shape[0], B.shape[0], dtype=torch.float16, device=A.device)
+
+    def launch():
+        with torch.cuda.stream(stream):
+            torch.mm(A, B.T, out=C)
+
+    return launch, C
+
+
 def captured(compute: Callable, stream, torch, warm_up: int = 1) -> tuple[Callable[[], None], object]:
     """`compute()` as a CUDA graph, whose CPU time stays outside of the events: (launch, what compute returns).
 

@@ -5,7 +5,7 @@ import numpy as np
 from playground.gpu.device import Device
 from playground.measure.plain_copy import NAME, PlainCopy
 from playground.measure.timing import Stopwatch, rounds_for
-from playground.measure.torch_beside import stream_of, torch_with_cuda
+from playground.measure.torch_beside import cublas, stream_of, torch_with_cuda
 from playground.report.rates import rates
 from playground.shapes import QWEN25_7B_PREFILL
 
@@ -34,11 +34,6 @@ def _cublas(device: Device) -> dict:
         return {}
     nt, od, id = LARGEST.dims.values()
     A, B = (torch.randn(rows, id, dtype=torch.float16, device="cuda") for rows in (nt, od))
-    C, stream = torch.empty(nt, od, dtype=torch.float16, device="cuda"), stream_of(device, torch)
+    launch, _ = cublas(A, B, stream_of(device, torch), torch)
     torch.cuda.synchronize()
-
-    def launch():
-        with torch.cuda.stream(stream):
-            torch.mm(A, B.T, out=C)
-
     return {"TFLOP/s": (launch, {"unit": "TFLOP/s", "flop": 2 * nt * od * id}, f"cuBLAS, f16 out, {LARGEST}")}

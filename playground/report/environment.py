@@ -50,6 +50,11 @@ def commit() -> dict:
         return {"commit": os.environ.get("PLAYGROUND_COMMIT"), "dirty": None}
 
 
+def abbreviated(record: Mapping) -> str:
+    """The commit of a record, as pages name it."""
+    return (record["commit"] or "unknown")[:8]
+
+
 def gpu(device) -> dict | None:
     """The GPU as it goes into a record; None without one."""
     if device is None:

@@ -8,7 +8,7 @@ import pytest
 import experiments
 from playground.compiler.arch import ARCHS
 from playground.compiler.build import build
-from playground.crosscheck import agreement
+from playground.crosscheck import agreement, launches
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
 from playground.kernels import fa_prefill, gemm_f16_nt
@@ -37,7 +37,7 @@ def test_the_record_holds_every_kernel_and_all_outputs_agreed(latest):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_counts_are_the_profilers(kernel, latest):
-    inputs = random_inputs(kernel.contract, kernel.contract.emulated[-1], agreement.SEED)
+    inputs = random_inputs(kernel.contract, kernel.contract.emulated[-1], launches.SEED)
     outcome = EmulatedWorkspace(kernel.contract, inputs).run(build(kernel, ARCHS["sm_90"]))
     (theirs,) = (each["ncu"] for each in latest["kernels"] if each["label"] == str(kernel))
     ours = agreement.counted(outcome.counts)
@@ -50,7 +50,7 @@ def test_the_launches_of_a_pipeline_are_counted_together(monkeypatch):
     printed = "\n".join(['"ID","Metric Name","Metric Value"', *rows])
     monkeypatch.setattr(agreement.shutil, "which", lambda name: name)
     ran = SimpleNamespace(returncode=0, stdout=printed, stderr="")
-    monkeypatch.setattr(agreement.subprocess, "run", lambda *arguments, **options: ran)
+    monkeypatch.setattr(launches.subprocess, "run", lambda *arguments, **options: ran)
     one, two = agreement.profile([1, 2])
     assert set(one.values()) == {1000}
     assert set(two.values()) == {2000 + 3000}
