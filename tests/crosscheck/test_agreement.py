@@ -1,8 +1,10 @@
 """The emulator's counts against those that Nsight Compute took on a GPU: the committed record."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import experiments
@@ -11,7 +13,7 @@ from playground.compiler.build import build
 from playground.crosscheck import agreement, launches
 from playground.emulator.workspace import EmulatedWorkspace
 from playground.errors import Refusal
-from playground.kernels import fa_prefill, gemm_f16_nt
+from playground.kernels import convert_f32_f16, fa_prefill, gemm_f16_nt
 from playground.measure.inputs import random_inputs
 from playground.report import record
 
@@ -56,3 +58,23 @@ def test_the_launches_of_a_pipeline_are_counted_together(monkeypatch):
     assert set(two.values()) == {2000 + 3000}
     with pytest.raises(Refusal, match="ncu saw 3 launches, of 4"):
         agreement.profile([2, 2])
+
+
+def test_a_comparison_is_a_whole_record_and_sees_an_output_that_differs(monkeypatch):
+    """The emulator stands in for the GPU, and is off by two units in the last place of the second kernel."""
+    kernels = (convert_f32_f16(), gemm_f16_nt())
+
+    def on_gpu(device, kernel, dims):
+        outcome = launches.emulated(device, kernel, dims)
+        ((name, values),) = outcome.outputs.items()
+        off = 2 * np.spacing(np.abs(values).max()) if kernel is kernels[1] else 0
+        return replace(outcome, outputs={name: values + off})
+
+    monkeypatch.setattr(launches, "on_gpu", on_gpu)
+    monkeypatch.setattr(agreement.shutil, "which", lambda name: None)
+    device = SimpleNamespace(name="a GPU", arch=ARCHS["sm_90"], sms=132, l2=2**20, driver_version=13000)
+    found = agreement.compare(device, kernels)
+    assert found.keys() >= record.KINDS["agreement with a GPU"] | {"time"}
+    assert [kernel["max_ulp"] for kernel in found["kernels"]] == [0, 2]
+    assert [kernel["ncu"] for kernel in found["kernels"]] == [None, None]
+    assert agreement.within_bounds(found)
